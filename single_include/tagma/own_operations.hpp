@@ -3503,14 +3503,14 @@ array_view<const array_view<const registered_kernel>> registered<Family>::kernel
 namespace tagma::op {
 
 /// Hands input 0 to the part that waits for it. Attribute 0 is the number of the edge, 1 the number of the task there.
-/// How many bytes that were.
+/// How many bytes that were (runtime::handed_over_bytes).
 struct send {
   static constexpr const char* name = "send";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) {
-    t.inputs(1), t.no_string_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+    t.inputs(1), t.any_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
   }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, {}};
@@ -3532,7 +3532,6 @@ struct receive {
     ir::take_component(t);
     if (!t.fine() || words.size() < ir::queue_component_words) return;
     const tensor_spec s = ir::queue_component(words, 0);
-    t.needs(s.type != dtype::string, "texts are not handed over");
     t.needs(s.dims.is_static() != open, open ? "no extent is open" : "an extent is open");
   }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {

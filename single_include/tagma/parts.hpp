@@ -1951,8 +1951,8 @@ namespace tagma::ir {
 /// What has to be together is moved together: views of a variable with it, a loop with its head, results of an
 /// operation with it. A number is made where it is read. A node reads the version of a variable that it reads in the
 /// whole graph, wherever both are; random numbers are those of the whole graph. Throws InvalidArgument for an update
-/// that is not with its variable or a user of a resource that is not with that, and Unimplemented for texts that would
-/// be handed over.
+/// that is not with its variable or a user of a resource that is not with that, and for what is no tensor and would be
+/// handed over.
 /// @param g outlives nothing: parts are copies
 [[nodiscard]] cut_graph cut(const graph_view& g, const cut_site& site);
 
@@ -2120,14 +2120,14 @@ constexpr void take_component(auto& t) {
 namespace tagma::op {
 
 /// Hands input 0 to the part that waits for it. Attribute 0 is the number of the edge, 1 the number of the task there.
-/// How many bytes that were.
+/// How many bytes that were (runtime::handed_over_bytes).
 struct send {
   static constexpr const char* name = "send";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) {
-    t.inputs(1), t.no_string_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+    t.inputs(1), t.any_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
   }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, {}};
@@ -2149,7 +2149,6 @@ struct receive {
     ir::take_component(t);
     if (!t.fine() || words.size() < ir::queue_component_words) return;
     const tensor_spec s = ir::queue_component(words, 0);
-    t.needs(s.type != dtype::string, "texts are not handed over");
     t.needs(s.dims.is_static() != open, open ? "no extent is open" : "an extent is open");
   }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -2361,9 +2360,9 @@ class cutter {
     const auto [place, is_new] = brought_.try_emplace({i, version, here}, no_node);
     if (!is_new) return place->second;
     const tensor_spec& spec = g_[i].spec;
-    if (spec.type == dtype::string || spec.type == dtype::none)
-      fail(status_code::unimplemented, {"cut: ", text_of(i), ", ", to_string(spec),
-                                        ", is read by another task, and only tensors without texts are handed over"});
+    if (spec.type == dtype::none)
+      fail(status_code::invalid_argument,
+           {"cut: ", text_of(i), " is read by another task, and is no tensor that could be handed over"});
     open_part& there = parts_[task_of(i)];
     std::vector<node_id> after;
     if (version != no_node && version != i) after.push_back(there.at.at(version));
@@ -3756,6 +3755,9 @@ TAGMA_DECL device_spec cluster_site::device_of(ir::node_id node) const {
 /// @file
 /// Kernels that hand tensors over to other parts of a run, and take them. Those that wait hold no thread.
 
+#include <utility>
+#include <vector>
+
 // ---- tagma/runtime/rendezvous.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
 #define TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
@@ -3765,6 +3767,7 @@ TAGMA_DECL device_spec cluster_site::device_of(ir::node_id node) const {
 
 #include <exception>
 #include <map>
+#include <vector>
 
 namespace tagma::runtime {
 
@@ -3786,7 +3789,7 @@ class exchange_attempt {
 /// Hands over a tensor, which stays as it is until the attempt has ended.
 class send_attempt : public exchange_attempt {
  public:
-  raw_view value{};  ///< what is handed over
+  raw_view value{};  ///< what is handed over; of texts, with their characters
 
  protected:
   ~send_attempt() = default;
@@ -3795,12 +3798,18 @@ class send_attempt : public exchange_attempt {
 /// Takes a tensor.
 class receive_attempt : public exchange_attempt {
  public:
-  /// Where a tensor that has come shall be written. Called once, before any byte is there; throws what does not fit.
+  /// Where a tensor that has come shall be written: before any byte is there, or, of texts, when all are. Called once;
+  /// throws what does not fit.
   [[nodiscard]] virtual std::byte* place(const tensor_spec& come) = 0;
+  /// The characters that texts show which were written there. Called once then; they do not move.
+  virtual void keep(std::vector<std::byte> characters) noexcept = 0;
 
  protected:
   ~receive_attempt() = default;
 };
+
+/// Bytes that a tensor has when it is handed over: of texts, eight for each, and the characters.
+[[nodiscard]] std::size_t handed_over_bytes(const raw_view& value);
 
 /// What connects the parts of one run. For several threads.
 class rendezvous {
@@ -3859,6 +3868,32 @@ class local_rendezvous final : public rendezvous {
 
 namespace tagma::runtime {
 
+namespace detail {
+
+/// Writes views of texts whose characters are copied. Returns those.
+TAGMA_COLD TAGMA_DECL std::vector<std::byte> copy_texts(const raw_view& from, std::byte* to) {
+  const view<const string_element> texts = from.as<string_element>();
+  auto* const views = reinterpret_cast<string_element*>(to);
+  std::vector<std::byte> characters(handed_over_bytes(from) - 8 * texts.size());
+  char* at = reinterpret_cast<char*>(characters.data());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const string_element t = texts.data()[i];
+    if (!t.empty()) std::memcpy(at, t.data(), t.size());
+    views[i] = {at, t.size()};
+    at += t.size();
+  }
+  return characters;
+}
+
+}  // namespace detail
+
+TAGMA_DECL std::size_t handed_over_bytes(const raw_view& value) {
+  if (value.type != dtype::string) return value.bytes();
+  std::size_t bytes = 0;
+  for (const std::string_view t : value.as<string_element>()) bytes += 8 + t.size();
+  return bytes;
+}
+
 TAGMA_DECL local_rendezvous::side local_rendezvous::meet(std::int32_t edge, const side& comes) {
   const mutex_lock lock(mutex_);
   if (aborted_ != nullptr) std::rethrow_exception(aborted_);
@@ -3870,7 +3905,7 @@ TAGMA_DECL local_rendezvous::side local_rendezvous::meet(std::int32_t edge, cons
   const side both = there;
   if (both.sender == nullptr || both.receiver == nullptr) return {};
   waiting_.erase(edge);
-  bytes_ += static_cast<std::int64_t>(both.sender->value.bytes());
+  bytes_ += static_cast<std::int64_t>(handed_over_bytes(both.sender->value));
   return both;
 }
 
@@ -3879,7 +3914,10 @@ TAGMA_DECL void local_rendezvous::hand_over(const side& both) noexcept {
   try {
     const raw_view& from = both.sender->value;
     std::byte* const to = both.receiver->place({from.type, from.dims});
-    if (to != nullptr && from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
+    if (to != nullptr && from.type == dtype::string)
+      both.receiver->keep(detail::copy_texts(from, to));
+    else if (to != nullptr && from.bytes() > 0)
+      std::memcpy(to, from.data, from.bytes());
   } catch (...) {
     problem = std::current_exception();
   }
@@ -3974,6 +4012,9 @@ class receive_step final : public exchange_step<runtime::receive_attempt> {
 
  private:
   TAGMA_DECL std::byte* place(const tensor_spec& come) override;
+  void keep(std::vector<std::byte> characters) noexcept override { characters_ = std::move(characters); }
+
+  std::vector<std::byte> characters_;  ///< of texts, until the next ones come
 };
 
 template <class Step>
@@ -4009,7 +4050,8 @@ TAGMA_DECL void send_step::start(const kernel_args& args, const run_context& con
   auto& own = static_cast<send_step&>(*args.state);
   const operand& given = args.in[0];
   own.value = {given.data, given.type, given.dims};
-  if (args.out.data != nullptr) *args.out.as<std::int64_t>() = static_cast<std::int64_t>(given.bytes());
+  if (args.out.data != nullptr)
+    *args.out.as<std::int64_t>() = static_cast<std::int64_t>(runtime::handed_over_bytes(own.value));
   own.begin(args, context, done,
             [&](runtime::rendezvous& meeting, std::int32_t edge, std::int32_t task) { meeting.send(edge, task, own); });
 }

@@ -5265,6 +5265,9 @@ struct kernel<on_cpu, ir::key<op::decode_raw_open>> : cpu::detail::decode_raw_ke
 /// @file
 /// Kernels that hand tensors over to other parts of a run, and take them. Those that wait hold no thread.
 
+#include <utility>
+#include <vector>
+
 // ---- tagma/runtime/rendezvous.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
 #define TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
@@ -5274,6 +5277,7 @@ struct kernel<on_cpu, ir::key<op::decode_raw_open>> : cpu::detail::decode_raw_ke
 
 #include <exception>
 #include <map>
+#include <vector>
 
 namespace tagma::runtime {
 
@@ -5295,7 +5299,7 @@ class exchange_attempt {
 /// Hands over a tensor, which stays as it is until the attempt has ended.
 class send_attempt : public exchange_attempt {
  public:
-  raw_view value{};  ///< what is handed over
+  raw_view value{};  ///< what is handed over; of texts, with their characters
 
  protected:
   ~send_attempt() = default;
@@ -5304,12 +5308,18 @@ class send_attempt : public exchange_attempt {
 /// Takes a tensor.
 class receive_attempt : public exchange_attempt {
  public:
-  /// Where a tensor that has come shall be written. Called once, before any byte is there; throws what does not fit.
+  /// Where a tensor that has come shall be written: before any byte is there, or, of texts, when all are. Called once;
+  /// throws what does not fit.
   [[nodiscard]] virtual std::byte* place(const tensor_spec& come) = 0;
+  /// The characters that texts show which were written there. Called once then; they do not move.
+  virtual void keep(std::vector<std::byte> characters) noexcept = 0;
 
  protected:
   ~receive_attempt() = default;
 };
+
+/// Bytes that a tensor has when it is handed over: of texts, eight for each, and the characters.
+[[nodiscard]] std::size_t handed_over_bytes(const raw_view& value);
 
 /// What connects the parts of one run. For several threads.
 class rendezvous {
@@ -5368,6 +5378,32 @@ class local_rendezvous final : public rendezvous {
 
 namespace tagma::runtime {
 
+namespace detail {
+
+/// Writes views of texts whose characters are copied. Returns those.
+TAGMA_COLD TAGMA_DECL std::vector<std::byte> copy_texts(const raw_view& from, std::byte* to) {
+  const view<const string_element> texts = from.as<string_element>();
+  auto* const views = reinterpret_cast<string_element*>(to);
+  std::vector<std::byte> characters(handed_over_bytes(from) - 8 * texts.size());
+  char* at = reinterpret_cast<char*>(characters.data());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const string_element t = texts.data()[i];
+    if (!t.empty()) std::memcpy(at, t.data(), t.size());
+    views[i] = {at, t.size()};
+    at += t.size();
+  }
+  return characters;
+}
+
+}  // namespace detail
+
+TAGMA_DECL std::size_t handed_over_bytes(const raw_view& value) {
+  if (value.type != dtype::string) return value.bytes();
+  std::size_t bytes = 0;
+  for (const std::string_view t : value.as<string_element>()) bytes += 8 + t.size();
+  return bytes;
+}
+
 TAGMA_DECL local_rendezvous::side local_rendezvous::meet(std::int32_t edge, const side& comes) {
   const mutex_lock lock(mutex_);
   if (aborted_ != nullptr) std::rethrow_exception(aborted_);
@@ -5379,7 +5415,7 @@ TAGMA_DECL local_rendezvous::side local_rendezvous::meet(std::int32_t edge, cons
   const side both = there;
   if (both.sender == nullptr || both.receiver == nullptr) return {};
   waiting_.erase(edge);
-  bytes_ += static_cast<std::int64_t>(both.sender->value.bytes());
+  bytes_ += static_cast<std::int64_t>(handed_over_bytes(both.sender->value));
   return both;
 }
 
@@ -5388,7 +5424,10 @@ TAGMA_DECL void local_rendezvous::hand_over(const side& both) noexcept {
   try {
     const raw_view& from = both.sender->value;
     std::byte* const to = both.receiver->place({from.type, from.dims});
-    if (to != nullptr && from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
+    if (to != nullptr && from.type == dtype::string)
+      both.receiver->keep(detail::copy_texts(from, to));
+    else if (to != nullptr && from.bytes() > 0)
+      std::memcpy(to, from.data, from.bytes());
   } catch (...) {
     problem = std::current_exception();
   }
@@ -5483,6 +5522,9 @@ class receive_step final : public exchange_step<runtime::receive_attempt> {
 
  private:
   TAGMA_DECL std::byte* place(const tensor_spec& come) override;
+  void keep(std::vector<std::byte> characters) noexcept override { characters_ = std::move(characters); }
+
+  std::vector<std::byte> characters_;  ///< of texts, until the next ones come
 };
 
 template <class Step>
@@ -5518,7 +5560,8 @@ TAGMA_DECL void send_step::start(const kernel_args& args, const run_context& con
   auto& own = static_cast<send_step&>(*args.state);
   const operand& given = args.in[0];
   own.value = {given.data, given.type, given.dims};
-  if (args.out.data != nullptr) *args.out.as<std::int64_t>() = static_cast<std::int64_t>(given.bytes());
+  if (args.out.data != nullptr)
+    *args.out.as<std::int64_t>() = static_cast<std::int64_t>(runtime::handed_over_bytes(own.value));
   own.begin(args, context, done,
             [&](runtime::rendezvous& meeting, std::int32_t edge, std::int32_t task) { meeting.send(edge, task, own); });
 }

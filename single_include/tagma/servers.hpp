@@ -380,10 +380,14 @@ enum class mistake : std::uint8_t {
   end_not_said,          ///< a client does not say that a run is over
   steps_not_told_apart,  ///< tensors of all runs have one key
   early_post_dropped,    ///< what is said before there is a connection is not kept
+  container_forgotten,   ///< all sessions have the default container
   prefix_forgotten,      ///< sessions have each other's variables
   seed_forgotten,        ///< random numbers are those of the server
   asked_once,            ///< a run whose connection is lost is not asked for again
   one_loss_told,         ///< of several who wait for a run that is over, the first is told
+  old_goes_first,        ///< checkpoints that are too many go before there is the new one
+  index_in_place,        ///< an index is written where it belongs, not beside it and renamed
+  commit_believed,       ///< a checkpoint counts whose index could not be written
 };
 
 inline mistake mistake_made = mistake::none;  ///< by one test at a time
@@ -2311,7 +2315,11 @@ inline saved_checkpoint checkpoint_rounds::save(const std::string& name, const s
   last.texts.emplace_back("cut", held ? "runs" : "variables");
   task_round commit(whom_);
   commit.ask(tasks.front(), message::commit_save, last.body(), std::make_shared<const std::string>(all.body()));
-  commit.wait();
+  try {
+    commit.wait();
+  } catch (const error&) {
+    if (!TAGMA_BROKEN(commit_believed)) throw;
+  }
   now.end(true);
   return made;
 }
@@ -2391,6 +2399,8 @@ class elements_reader {
   /// are texts.
   /// @param spec without open extents; type `none` has no elements
   [[nodiscard]] raw_view take(const tensor_spec& spec);
+  /// Throws InvalidArgument if bytes are left.
+  void end() const;
 
  private:
   [[nodiscard]] raw_view take_texts(const tensor_spec& spec);
@@ -2433,6 +2443,12 @@ TAGMA_DECL raw_view elements_reader::take(const tensor_spec& spec) {
   const raw_view taken{size > 0 ? bulk_.data() + at_ : nullptr, spec.type, spec.dims};
   at_ += size;
   return taken;
+}
+
+TAGMA_DECL void elements_reader::end() const {
+  if (at_ != bulk_.size())
+    fail(status_code::invalid_argument,
+         {"the elements end at ", at_, ", and the message has ", bulk_.size(), " bytes of them"});
 }
 
 TAGMA_COLD TAGMA_DECL raw_view elements_reader::take_texts(const tensor_spec& spec) {
@@ -4654,7 +4670,8 @@ class checkpoint_folder {
   [[nodiscard]] std::string index_path(std::string_view name) const;
   [[nodiscard]] bool has(const std::string& file) const;
   [[nodiscard]] std::vector<std::string> files() const;
-  void remove_old(std::string_view series, std::uint32_t keep) const;
+  /// @param coming how many checkpoints there will be that are not there yet
+  void remove_old(std::string_view series, std::uint32_t keep, std::size_t coming = 0) const;
   [[nodiscard]] safetensors::index find(const std::string& name) const;
 
   std::string directory_;
@@ -4870,7 +4887,11 @@ TAGMA_DECL void checkpoint_folder::commit(const commit_save& how, const saved_sh
   made.texts["saved"] = detail::utc_time();
   const std::string text = safetensors::to_json(made);
   const std::string_view pieces[] = {text};
-  replace_file(index_path(how.name), pieces);
+  if (TAGMA_BROKEN(old_goes_first)) remove_old(split_checkpoint_name(how.name).series, how.keep, 1);
+  if (TAGMA_BROKEN(index_in_place))
+    output_file(index_path(how.name)).write(text.data(), text.size());
+  else
+    replace_file(index_path(how.name), pieces);
   remove_old(split_checkpoint_name(how.name).series, how.keep);
 }
 
@@ -4903,13 +4924,13 @@ TAGMA_DECL std::string checkpoint_folder::newest(std::string_view series) const 
   return found;
 }
 
-TAGMA_DECL void checkpoint_folder::remove_old(std::string_view series, std::uint32_t keep) const {
+TAGMA_DECL void checkpoint_folder::remove_old(std::string_view series, std::uint32_t keep, std::size_t coming) const {
   std::vector<std::pair<std::int64_t, std::string>> of_series;
   for (const std::string& name : names())
     if (const numbered_name n = split_checkpoint_name(name); n.series == series && n.number >= 0)
       of_series.emplace_back(n.number, name);
   std::sort(of_series.begin(), of_series.end());
-  for (std::size_t i = 0; keep > 0 && i + keep < of_series.size(); ++i)
+  for (std::size_t i = 0; keep > 0 && i + keep < of_series.size() + coming; ++i)
     ::unlink(index_path(of_series[i].second).c_str());
   std::set<std::string> used;
   try {
@@ -5806,14 +5827,17 @@ TAGMA_DECL void crew::finish() {
 /// Where a part of a run meets those in other processes: edges lead through links.
 ///
 /// A small tensor leaves as soon as it is there. A large one waits until whoever takes it says so, and then goes from
-/// where it is to where it is read.
+/// where it is to where it is read. Texts are written as `add_elements` does before they leave, and read where they
+/// have arrived: nothing is allocated for bytes that are not there.
 
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <set>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace tagma::service {
@@ -5829,7 +5853,13 @@ namespace detail {
 /// Tells a run that its tensor has left.
 class leaving final : public transport::send_attempt {
  public:
-  explicit leaving(runtime::send_attempt& of) : of_(of) {}
+  explicit leaving(runtime::send_attempt& of, std::string texts = {}) : of_(of), texts_(std::move(texts)) {}
+  /// What leaves.
+  [[nodiscard]] std::span<const std::byte> bulk() const {
+    const raw_view& v = of_.value;
+    if (v.type == dtype::string) return {reinterpret_cast<const std::byte*>(texts_.data()), texts_.size()};
+    return {static_cast<const std::byte*>(v.data), v.bytes()};
+  }
   void ended(std::exception_ptr error) noexcept override {
     runtime::send_attempt& of = of_;
     delete this;
@@ -5838,12 +5868,16 @@ class leaving final : public transport::send_attempt {
 
  private:
   runtime::send_attempt& of_;
+  std::string texts_;
 };
 
-/// Puts elements that are there where a run wants them.
-void hand_over(runtime::receive_attempt& to, const tensor_spec& spec, const std::vector<std::byte>& elements) noexcept;
+/// Puts elements that are there where a run wants them. Its attempt ends with an error if they are none of this spec.
+void hand_over(runtime::receive_attempt& to, const edge_of_run& e, std::vector<std::byte> elements) noexcept;
 
 }  // namespace detail
+
+/// Why an edge of texts is refused that has more bytes than a connection buffers.
+[[nodiscard]] error too_many_texts(const edge_of_run& e, std::uint64_t bytes, std::uint64_t most);
 
 class meeting final : public runtime::rendezvous {
  public:
@@ -5868,9 +5902,11 @@ class meeting final : public runtime::rendezvous {
   [[nodiscard]] transport::placement place(transport::link& from, const transport::incoming& bulk,
                                            const edge_of_run& e);
   /// All of a tensor is there.
-  void received(transport::incoming& bulk, const edge_of_run& e);
+  void received(const transport::link& from, transport::incoming& bulk, const edge_of_run& e);
   /// It does not come to its end.
   void abandoned(std::int32_t edge, const error& why);
+  /// It cannot be taken here.
+  void refuse(std::int32_t edge, const error& why);
   void wanted(std::int32_t edge);
   /// @}
 
@@ -5878,17 +5914,18 @@ class meeting final : public runtime::rendezvous {
   /// An edge of this part, on its way.
   struct state {
     runtime::send_attempt* sends = nullptr;  ///< waits until it is wanted
+    std::string texts{};                     ///< what of it leaves then, if it has texts
     std::int32_t peer = 0;                   ///< the other end
     bool is_wanted = false;
     runtime::receive_attempt* receives = nullptr;  ///< waits until it comes
-    transport::link* from = nullptr;               ///< brings it now, to its place
+    transport::link* from = nullptr;               ///< brings it now, to its place; texts to a buffer
     std::uint32_t transfer = 0;
     bool has_come = false;  ///< before it was asked for
     tensor_spec spec{};
     std::vector<std::byte> elements{};
   };
 
-  void leave(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt);
+  void leave(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt, std::string texts);
   void check() const;
 
   std::uint64_t graph_, step_;
@@ -5912,12 +5949,45 @@ namespace tagma::service {
 
 namespace detail {
 
-TAGMA_COLD TAGMA_DECL void hand_over(runtime::receive_attempt& to, const tensor_spec& spec,
-                                     const std::vector<std::byte>& elements) noexcept {
+/// Whether a message with so many bytes of bulk can have such a tensor.
+TAGMA_DECL bool can_be(const tensor_spec& spec, std::uint64_t bytes) {
+  if (spec.type == dtype::string) return static_cast<std::uint64_t>(spec.dims.elements()) <= bytes / 8;
+  return spec.type != dtype::none && static_cast<std::uint64_t>(bytes_of(spec)) == bytes;
+}
+
+TAGMA_COLD TAGMA_DECL error cannot_be(const edge_of_run& e, std::uint64_t bytes) {
+  return error(status_code::invalid_argument,
+               sentence({"edge ", e.edge, ": ", to_string(e.spec), " has no ", bytes, " bytes"}));
+}
+
+/// Views of texts go where they are wanted, and the bytes that they are in are kept there.
+TAGMA_COLD TAGMA_DECL void hand_over_texts(runtime::receive_attempt& to, const edge_of_run& e,
+                                           std::vector<std::byte>& elements) {
+  elements_reader reader({elements.data(), elements.size()});
+  raw_view texts;
+  try {
+    texts = reader.take(e.spec);
+    reader.end();
+  } catch (const error& problem) {
+    throw error(problem.code(), sentence({"edge ", e.edge, ": ", runtime::without_code(problem.what())}));
+  }
+  std::byte* const where = to.place(e.spec);
+  if (where == nullptr) return;
+  if (texts.bytes() > 0) std::memcpy(where, texts.data, texts.bytes());
+  to.keep(std::move(elements));
+}
+
+TAGMA_COLD TAGMA_DECL void hand_over(runtime::receive_attempt& to, const edge_of_run& e,
+                                     std::vector<std::byte> elements) noexcept {
   std::exception_ptr problem;
   try {
-    std::byte* const where = to.place(spec);
-    if (where != nullptr && !elements.empty()) std::memcpy(where, elements.data(), elements.size());
+    if (!can_be(e.spec, elements.size())) throw cannot_be(e, elements.size());
+    if (e.spec.type == dtype::string) {
+      hand_over_texts(to, e, elements);
+    } else {
+      std::byte* const where = to.place(e.spec);
+      if (where != nullptr && !elements.empty()) std::memcpy(where, elements.data(), elements.size());
+    }
   } catch (...) {
     problem = std::current_exception();
   }
@@ -5926,61 +5996,76 @@ TAGMA_COLD TAGMA_DECL void hand_over(runtime::receive_attempt& to, const tensor_
 
 }  // namespace detail
 
+TAGMA_COLD TAGMA_DECL error too_many_texts(const edge_of_run& e, std::uint64_t bytes, std::uint64_t most) {
+  return error(status_code::resource_exhausted,
+               sentence({"edge ", e.edge, ": ", to_string(e.spec), " has ", bytes, " bytes, and ", most,
+                         " is what a connection buffers"}));
+}
+
 TAGMA_DECL void meeting::check() const {
   if (aborted_ != nullptr) std::rethrow_exception(aborted_);
 }
 
-TAGMA_DECL void meeting::leave(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt) {
+TAGMA_DECL void meeting::leave(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt,
+                               std::string texts) {
   const raw_view& v = attempt.value;
   const edge_of_run e{graph_, step_, edge, {v.type, v.dims}};
   transport::outgoing m;
   m.kind = static_cast<std::uint16_t>(message::tensor);
   m.body = e.body();
-  m.bulk = {static_cast<const std::byte*>(v.data), v.bytes()};
-  if (m.bulk.empty()) {
+  if (v.bytes() == 0) {
     out_(task, std::move(m));
     return attempt.ended(nullptr);
   }
-  m.attempt = new detail::leaving(attempt);
+  auto* const leaves = new detail::leaving(attempt, std::move(texts));
+  m.bulk = leaves->bulk();
+  m.attempt = leaves;
   out_(task, std::move(m));
 }
 
 TAGMA_DECL void meeting::send(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt) {
+  std::string texts;
+  if (attempt.value.type == dtype::string) add_elements(texts, attempt.value);
   {
     const std::lock_guard<mutex> lock(mutex_);
     check();
     state& s = edges_[edge];
-    if (!s.is_wanted && attempt.value.bytes() > eager_bytes) {
+    if (!s.is_wanted && (texts.empty() ? attempt.value.bytes() : texts.size()) > eager_bytes) {
       s.sends = &attempt;
+      s.texts = std::move(texts);
       s.peer = task;
       return;
     }
   }
-  leave(edge, task, attempt);
+  leave(edge, task, attempt, std::move(texts));
 }
 
 TAGMA_DECL void meeting::wanted(std::int32_t edge) {
   runtime::send_attempt* attempt = nullptr;
   std::int32_t task = 0;
+  std::string texts;
   {
     const std::lock_guard<mutex> lock(mutex_);
     if (aborted_ != nullptr) return;
     state& s = edges_[edge];
     s.is_wanted = !TAGMA_BROKEN(early_wish_forgotten);
     attempt = std::exchange(s.sends, nullptr);
+    texts = std::exchange(s.texts, {});
     task = s.peer;
   }
-  if (attempt != nullptr) leave(edge, task, *attempt);
+  if (attempt != nullptr) leave(edge, task, *attempt, std::move(texts));
 }
 
 TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::receive_attempt& attempt) {
   tensor_spec spec;
   std::vector<std::byte> elements;
+  bool has_come = false;
   {
     const std::lock_guard<mutex> lock(mutex_);
     check();
     state& s = edges_[edge];
-    if (!s.has_come) {
+    has_come = s.has_come;
+    if (!has_come) {
       s.receives = &attempt;
       s.peer = task;
     } else {
@@ -5988,7 +6073,7 @@ TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::
       elements.swap(s.elements);
     }
   }
-  if (spec.type != dtype::none) return detail::hand_over(attempt, spec, elements);
+  if (has_come) return detail::hand_over(attempt, {graph_, step_, edge, spec}, std::move(elements));
   transport::outgoing m;
   m.kind = static_cast<std::uint16_t>(message::wanted);
   m.body = edge_of_run{graph_, step_, edge, {}}.body();
@@ -5997,10 +6082,9 @@ TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::
 
 TAGMA_DECL transport::placement meeting::place(transport::link& from, const transport::incoming& bulk,
                                                const edge_of_run& e) {
-  if (static_cast<std::uint64_t>(bytes_of(e.spec)) != bulk.bulk_size)
-    return transport::placement::refused(
-        error(status_code::invalid_argument,
-              sentence({"edge ", e.edge, ": ", to_string(e.spec), " has no ", bulk.bulk_size, " bytes"})));
+  if (!detail::can_be(e.spec, bulk.bulk_size))
+    return transport::placement::refused(detail::cannot_be(e, bulk.bulk_size));
+  const bool texts = e.spec.type == dtype::string;
   runtime::receive_attempt* attempt = nullptr;
   {
     const std::lock_guard<mutex> lock(mutex_);
@@ -6009,10 +6093,12 @@ TAGMA_DECL transport::placement meeting::place(transport::link& from, const tran
     if (s.has_come || s.from != nullptr)
       return transport::placement::refused(
           error(status_code::already_exists, sentence({"edge ", e.edge, " comes twice"})));
-    attempt = std::exchange(s.receives, nullptr);
+    attempt = s.receives;
     if (attempt == nullptr) return transport::placement::buffered();
     s.from = &from;
     s.transfer = bulk.transfer;
+    if (texts) return transport::placement::buffered();  // how much room they need is known when they are there
+    s.receives = nullptr;
   }
   std::exception_ptr problem;
   try {
@@ -6033,16 +6119,16 @@ TAGMA_DECL transport::placement meeting::place(transport::link& from, const tran
   return transport::placement::refused(error(status_code::invalid_argument, "it does not fit where it is read"));
 }
 
-TAGMA_DECL void meeting::received(transport::incoming& bulk, const edge_of_run& e) {
+TAGMA_DECL void meeting::received(const transport::link& from, transport::incoming& bulk, const edge_of_run& e) {
   runtime::receive_attempt* attempt = nullptr;
   std::vector<std::byte> elements = std::move(bulk.buffer);
   bool is_there = false;
-  if (static_cast<std::uint64_t>(bytes_of(e.spec)) != bulk.bulk_size || e.spec.type == dtype::none) return;
   {
     const std::lock_guard<mutex> lock(mutex_);
     if (aborted_ != nullptr && edges_.find(e.edge) == edges_.end()) return;
     state& s = edges_[e.edge];
-    is_there = s.from != nullptr;
+    if (s.from != nullptr && (s.from != &from || s.transfer != bulk.transfer)) return;  // it comes twice
+    is_there = s.from != nullptr && e.spec.type != dtype::string;
     s.from = nullptr;
     attempt = std::exchange(s.receives, nullptr);
     if (attempt == nullptr && TAGMA_BROKEN(early_edge_dropped)) return;
@@ -6054,7 +6140,7 @@ TAGMA_DECL void meeting::received(transport::incoming& bulk, const edge_of_run& 
     }
   }
   if (is_there) return attempt->ended(nullptr);
-  detail::hand_over(*attempt, e.spec, elements);
+  detail::hand_over(*attempt, e, std::move(elements));
 }
 
 TAGMA_DECL void meeting::abandoned(std::int32_t edge, const error& why) {
@@ -6068,6 +6154,16 @@ TAGMA_DECL void meeting::abandoned(std::int32_t edge, const error& why) {
   if (attempt != nullptr) attempt->ended(std::make_exception_ptr(why));
 }
 
+TAGMA_COLD TAGMA_DECL void meeting::refuse(std::int32_t edge, const error& why) {
+  runtime::receive_attempt* attempt = nullptr;
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    state& s = edges_[edge];
+    if (s.from == nullptr) attempt = std::exchange(s.receives, nullptr);
+  }
+  if (attempt != nullptr) attempt->ended(std::make_exception_ptr(why));
+}
+
 TAGMA_DECL void meeting::cancel(std::int32_t edge, runtime::exchange_attempt& attempt) noexcept {
   {
     const std::lock_guard<mutex> lock(mutex_);
@@ -6076,7 +6172,7 @@ TAGMA_DECL void meeting::cancel(std::int32_t edge, runtime::exchange_attempt& at
     state& s = found->second;
     if (s.from != nullptr && s.receives == &attempt) return s.from->discard(s.transfer);
     if (s.sends == &attempt)
-      s.sends = nullptr;
+      s.sends = nullptr, s.texts = {};
     else if (s.receives == &attempt)
       s.receives = nullptr;
     else
@@ -6109,7 +6205,7 @@ TAGMA_DECL void meeting::abort(const error& why) {
         s.from->discard(s.transfer);
         continue;
       }
-      if (s.sends != nullptr) ends.push_back(std::exchange(s.sends, nullptr));
+      if (s.sends != nullptr) ends.push_back(std::exchange(s.sends, nullptr)), s.texts = {};
       if (s.receives != nullptr) ends.push_back(std::exchange(s.receives, nullptr));
     }
   }
@@ -8638,7 +8734,7 @@ inline std::shared_ptr<registered_part> worker_core::add(const add_part& what, c
   const any_program program = read_program_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const std::vector<placed_task> tasks = what.tasks;
   const auto part = std::make_shared<registered_part>(
-      what, program, state(what.container, what.kept_apart), options_,
+      what, program, state(TAGMA_BROKEN(container_forgotten) ? "" : what.container, what.kept_apart), options_,
       [core = weak_from_this(), tasks](std::int32_t task, transport::outgoing m) {
         const auto alive = core.lock();
         if (alive != nullptr && task >= 0 && static_cast<std::size_t>(task) < tasks.size())
@@ -8685,8 +8781,15 @@ inline transport::placement worker_core::place(transport::link& from, const tran
       const std::shared_ptr<run_state> run = run_of(e, true);
       if (run == nullptr)
         return transport::placement::refused(error(status_code::aborted, "nobody waits for a tensor of this run"));
+      if (e.spec.type == dtype::string && m.bulk_size > options_.link.limits.buffered_bytes) {
+        const error why = too_many_texts(e, m.bulk_size, options_.link.limits.buffered_bytes);
+        run->edges.refuse(e.edge, why);
+        return transport::placement::refused(why);
+      }
       transport::placement where = run->edges.place(from, m, e);
-      if (where.what() == transport::placement::kind::at) {
+      // What may be on its way for long is told when it does not come to its end.
+      if (where.what() == transport::placement::kind::at ||
+          (where.what() == transport::placement::kind::buffer && e.spec.type == dtype::string)) {
         const std::lock_guard<std::mutex> lock(mutex_);
         transfers_[{&from, m.transfer}] = {run, e.edge};
       }
@@ -8754,7 +8857,7 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         }
         // What was placed has come where a run waits for it, even if the run was told meanwhile that it is over.
         if (run == nullptr) run = run_of(e, true);
-        if (run != nullptr) run->edges.received(m, e);
+        if (run != nullptr) run->edges.received(from, m, e);
         return;
       }
       case message::wanted: {

@@ -244,10 +244,14 @@ enum class mistake : std::uint8_t {
   end_not_said,          ///< a client does not say that a run is over
   steps_not_told_apart,  ///< tensors of all runs have one key
   early_post_dropped,    ///< what is said before there is a connection is not kept
+  container_forgotten,   ///< all sessions have the default container
   prefix_forgotten,      ///< sessions have each other's variables
   seed_forgotten,        ///< random numbers are those of the server
   asked_once,            ///< a run whose connection is lost is not asked for again
   one_loss_told,         ///< of several who wait for a run that is over, the first is told
+  old_goes_first,        ///< checkpoints that are too many go before there is the new one
+  index_in_place,        ///< an index is written where it belongs, not beside it and renamed
+  commit_believed,       ///< a checkpoint counts whose index could not be written
 };
 
 inline mistake mistake_made = mistake::none;  ///< by one test at a time

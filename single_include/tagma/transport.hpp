@@ -239,10 +239,14 @@ enum class mistake : std::uint8_t {
   end_not_said,          ///< a client does not say that a run is over
   steps_not_told_apart,  ///< tensors of all runs have one key
   early_post_dropped,    ///< what is said before there is a connection is not kept
+  container_forgotten,   ///< all sessions have the default container
   prefix_forgotten,      ///< sessions have each other's variables
   seed_forgotten,        ///< random numbers are those of the server
   asked_once,            ///< a run whose connection is lost is not asked for again
   one_loss_told,         ///< of several who wait for a run that is over, the first is told
+  old_goes_first,        ///< checkpoints that are too many go before there is the new one
+  index_in_place,        ///< an index is written where it belongs, not beside it and renamed
+  commit_believed,       ///< a checkpoint counts whose index could not be written
 };
 
 inline mistake mistake_made = mistake::none;  ///< by one test at a time
@@ -445,8 +449,8 @@ class handler {
   }
   /// A message that answers no call of this end.
   virtual void received(link& from, incoming& message) = 0;
-  /// A message that was placed does not come to its end: the sender gave it up, or `link::discard` was called, or the
-  /// link is lost. Its place is not touched any more.
+  /// A message that was placed does not come to its end: the sender gave it up, `link::discard` was called, it is more
+  /// than the connection buffers, or the link is lost. Its place is not touched any more.
   virtual void abandoned(link& from, std::uint32_t transfer) { (void)from, (void)transfer; }
   /// The other end refused the bulk of a message that was sent with `link::send`.
   virtual void rejected(link& by, std::uint16_t kind, const error& why) { (void)by, (void)kind, (void)why; }
@@ -2929,6 +2933,7 @@ TAGMA_DECL void connection::arrives(const frame& f, std::string_view body, call*
   if (why) {
     reject(a, *why);
     if (with != nullptr) fail_call(f.request, *why);
+    if (!p.why() && !reply) guarded([&] { handler_.abandoned(self_, f.transfer); });
     return;
   }
   a.how = p.what();

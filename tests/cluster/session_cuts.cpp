@@ -3,7 +3,10 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -11,12 +14,17 @@
 #include "support/cut_network.hpp"
 #include "support/errors.hpp"
 #include "support/servers.hpp"
+#include "tagma/control_flow.hpp"
 #include "tagma/parts.hpp"
 #include "tagma/program_files.hpp"
 #include "tagma/programs.hpp"
+#include "tagma/queues.hpp"
+#include "tagma/readers.hpp"
 #include "tagma/tagma.hpp"
 
 namespace {
+
+using namespace std::chrono_literals;
 
 namespace tg = tagma;
 using tg::service::message;
@@ -182,6 +190,200 @@ TEST_CASE("results that are not kept are told, and are read again by what change
   network.plan(cut_at::before_reply, message::run_part, "b:1");
   CHECK(first(session.run({"b"})[0]) == 1);
   CHECK(network.left() == 0);
+}
+
+/// Texts that go from the first server to the second, to the worker, and back: as they are, joined, as numbers, by way
+/// of a queue, and as a branch has them.
+tg::any_program letters() {
+  return tg::any_program(
+      tg::compile([] {
+        constexpr auto line = tg::placeholder<"line", std::string_view, tg::dyn>();
+        constexpr tg::queue_of<"letters", tg::queue_options{.capacity = 4}, tg::spec<std::string_view>> q;
+        const auto first = tg::on<"/job:ps/task:0">(tg::concat<0>(line, line));
+        const auto second = tg::on<"/job:ps/task:1">(tg::concat<0>(line, first));
+        const auto far = tg::on<"/job:worker/task:0">(tg::concat<0>(second, second));
+        const auto back = tg::on<"/job:ps/task:0">(tg::reshape<-1, 2>(far));
+        const auto numbers = tg::on<"/job:worker/task:0">(tg::decode_raw<float, 1>(first));
+        const auto put = tg::on<"/job:ps/task:1">(tg::enqueue_many(q, first));
+        const auto taken = tg::on<"/job:worker/task:0">(tg::concat<0>(
+            tg::reshape<1>(tg::on<"/job:ps/task:1">(tg::dequeue(q))), tg::reshape<1>(tg::text_constant<"behind">)));
+        return tg::outputs(first, second, far, back, numbers, put, taken);
+      }),
+      {"first", "second", "far", "back", "numbers", "put", "taken"});
+}
+std::vector<std::string> texts_of(const tg::any_tensor& t) {
+  std::vector<std::string> all;
+  for (const std::string_view one : t.as<std::string_view>()) all.emplace_back(one);
+  return all;
+}
+std::vector<std::string> repeated(const std::vector<std::string>& texts, int times) {
+  std::vector<std::string> all;
+  for (int i = 0; i < times; ++i) all.insert(all.end(), texts.begin(), texts.end());
+  return all;
+}
+/// Texts of a batch: empty ones, short ones, and some that wait until they are wanted.
+std::vector<std::string> some_texts(std::mt19937& random) {
+  std::vector<std::string> all(random() % 5);
+  for (std::string& t : all) {
+    const std::size_t longest[] = {1, 5, 300, 40'000, 1'000'000};
+    t.resize(random() % longest[random() % 5]);
+    for (std::size_t i = 0; i < t.size(); i += 1 + random() % 97) t[i] = static_cast<char>(random());
+  }
+  return all;
+}
+tg::tensor<std::string_view> tensor_of(const std::vector<std::string>& texts) {
+  tg::tensor<std::string_view> t({static_cast<tg::extent>(texts.size())});
+  for (std::size_t i = 0; i < texts.size(); ++i) t[static_cast<tg::extent>(i)] = texts[i];
+  t.own_characters();
+  return t;
+}
+
+TEST_CASE("texts are handed over from task to task, as results and to be read there") {
+  servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
+  const auto runs = [&](unsigned seed, const tg::cluster_session_options& how) {
+    tg::cluster_session session(all.network, two_and_one, {"worker", 0}, letters(), how);
+    std::mt19937 random(seed);
+    for (int run = 0; run < 15; ++run) {
+      const std::vector<std::string> texts = some_texts(random);
+      const auto given = tensor_of(texts);
+      const auto got = session.run({"second", "back", "first", "far"}, {tg::feed_to("line", given)});
+      if (texts_of(got[0]) != repeated(texts, 3)) return false;
+      if (texts_of(got[1]) != repeated(texts, 6) || got[1].dims() != tg::shape{3 * given.dims()[0], 2}) return false;
+      if (texts_of(got[2]) != repeated(texts, 2)) return false;
+      if (texts_of(got[3]) != repeated(texts, 6)) return false;
+    }
+    return true;
+  };
+  bool other = false;
+  std::thread second([&, how = all.client()] { other = runs(2, how); });
+  const bool one = runs(1, all.client());
+  second.join();
+  CHECK(one);
+  CHECK(other);
+}
+
+TEST_CASE("texts that were handed over are numbers, and wait in queues") {
+  servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, letters(), all.client());
+  const std::string one("\0\0\x80\x3f", 4), zero(4, '\0');
+  const auto given = tensor_of({one, zero});
+  const auto got = session.run({"numbers", "put"}, {tg::feed_to("line", given)});
+  CHECK(got[0].as<float>()[2] == 1.0f);
+  CHECK(got[0].as<float>()[3] == 0.0f);
+  for (const std::string& expected : repeated({one, zero}, 2))
+    CHECK(texts_of(session.run("taken")) == std::vector<std::string>{expected, "behind"});
+  // A text of another length is an error of the task that reads it.
+  const auto odd = tensor_of({"abc"});
+  const std::string problem = tg::test::text_of([&] { session.run("numbers", tg::feed_to("line", odd)); });
+  INFO(problem);
+  CHECK(problem.starts_with("InvalidArgument: "));
+  CHECK(problem.find("/job:worker/replica:0/task:0") != std::string::npos);
+}
+
+TEST_CASE("branches and loops read texts that were handed over") {
+  servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
+  const tg::any_program program(
+      tg::compile([] {
+        constexpr auto line = tg::placeholder<"line", std::string_view, 2>();
+        constexpr auto chosen = tg::placeholder<"chosen", bool>();
+        constexpr auto x = tg::placeholder<"x", float>();
+        const auto there = tg::on<"/job:ps/task:0">(tg::concat<0>(line, line));
+        const auto either = tg::on<"/job:worker/task:0">(tg::cond(
+            chosen, [=](auto y) { return y + tg::sum(tg::decode_raw<float, 1>(there)); },
+            [=](auto y) { return y - tg::sum(tg::decode_raw<float, 1>(there)); }, x));
+        const auto [i, total] = tg::while_loop(
+            tg::carry(x, x), [](auto k, auto) { return k < 3.0f; },
+            [=](auto k, auto sum) { return tg::next(k + 1.0f, sum + tg::sum(tg::decode_raw<float, 1>(there))); });
+        return tg::outputs(either, tg::on<"/job:worker/task:0">(total * 1.0f));
+      }),
+      {"either", "often"});
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, program, all.client());
+  const std::string one("\0\0\x80\x3f", 4), zero(4, '\0');
+  const auto given = tensor_of({one, zero});
+  for (const bool chosen : {true, false}) {
+    const auto got = session.run({"either", "often"},
+                                 {tg::feed_to("line", given), tg::feed_to("chosen", chosen), tg::feed_to("x", 0.0f)});
+    CHECK(got[0].as<float>()[0] == (chosen ? 2.0f : -2.0f));
+    CHECK(got[1].as<float>()[0] == 6.0f);
+  }
+}
+
+TEST_CASE("runs end at their limits while texts are to come or on their way, and the next one has its own texts") {
+  servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, letters(), all.client());
+  // Nobody has enqueued: the worker waits for the text of a server, which waits for its queue.
+  CHECK(tg::test::code_of([&] { session.run("taken", tg::timeout(20ms)); }) == tg::status_code::deadline_exceeded);
+  std::mt19937 random(3);
+  const std::vector<std::string> large(3, std::string(900'000, 'l'));
+  const auto given = tensor_of(large);
+  const auto small = tensor_of({"", "s"});
+  int ended = 0, well = 0;
+  for (int i = 0; i < 40; ++i) {
+    tg::cancellation stop;
+    std::thread stops([&, us = random() % 6000] {
+      std::this_thread::sleep_for(std::chrono::microseconds(us));
+      stop.cancel();
+    });
+    try {
+      well += texts_of(session.run("back", tg::feed_to("line", given), tg::stop_with(stop))) == repeated(large, 6);
+    } catch (const tg::error& e) {
+      CHECK(e.code() == tg::status_code::cancelled);
+      ++ended;
+    }
+    stops.join();
+    REQUIRE(texts_of(session.run("back", tg::feed_to("line", small))) == repeated({"", "s"}, 6));
+  }
+  CHECK(ended + well == 40);
+  session.run("put", tg::feed_to("line", small));
+  CHECK(texts_of(session.run("taken", tg::timeout(20s))) == std::vector<std::string>{"", "behind"});
+}
+
+TEST_CASE("texts that are more than a connection buffers end the run, and say so") {
+  tg::transport::memory::network network;
+  servers all(two_and_one, network);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
+  all.with.link.limits.buffered_bytes = 1'000'000;
+  all.workers[{"worker", 0}].reset();
+  all.start({"worker", 0}, "c:1");
+  tg::cluster_session session(network, two_and_one, {"ps", 0}, letters(), all.client());
+  const auto large = tensor_of({std::string(3'000'000, 'l')}), small = tensor_of({"s"});
+  const std::string problem = tg::test::text_of([&] { session.run("back", tg::feed_to("line", large)); });
+  INFO(problem);
+  CHECK(problem.starts_with("ResourceExhausted: "));
+  CHECK(problem.find("1000000 is what a connection buffers") != std::string::npos);
+  CHECK(texts_of(session.run("back", tg::feed_to("line", small))) == repeated({"s"}, 6));
+}
+
+TEST_CASE("texts pass though connections are cut, or the run says what it has lost") {
+  tg::transport::memory::network memory;
+  cut_network network(memory);
+  servers all(two_and_one, network);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
+  tg::cluster_session session(network, two_and_one, {"worker", 0}, letters(), all.client());
+  std::mt19937 random(4);
+  int well = 0;
+  for (int i = 0; i < 12; ++i) {
+    const std::vector<std::string> texts = some_texts(random);
+    const auto given = tensor_of(texts);
+    network.plan(cut_at::arrived, i % 2 == 0 ? message::tensor : message::wanted,
+                 i % 3 == 0   ? "c:1"
+                 : i % 3 == 1 ? "a:1"
+                              : "b:1");
+    try {
+      CHECK(texts_of(session.run("back", tg::feed_to("line", given), tg::timeout(20s))) == repeated(texts, 6));
+      ++well;
+    } catch (const tg::error& e) {
+      INFO(e.what());
+      CHECK((e.code() == tg::status_code::unavailable || e.code() == tg::status_code::aborted));
+    }
+  }
+  network.plan(cut_at::arrived, message::tensor, "nowhere", 0);
+  const auto last = tensor_of({"last"});
+  CHECK(texts_of(session.run("back", tg::feed_to("line", last))) == repeated({"last"}, 6));
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random graphs whose nodes are on random tasks, beside the same graphs in one session: the same bytes.
+// Random graphs of numbers and texts whose nodes are on random tasks, beside the same graphs in one session: the same
+// bytes.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/servers.hpp"
@@ -40,6 +43,8 @@ tg::any_program make(unsigned seed, bool placed, bool large) {
     return add();
   };
   values.push_back(on_random_task([&] { return b.placeholder("x", dtype::float32, {rows, width}); }));
+  // Texts have the elements of a row each, so that they can be numbers again.
+  std::vector<graph_node> texts{on_random_task([&] { return b.placeholder("t", dtype::string, {rows}); })};
   const std::size_t variables = 1 + below(3);
   std::vector<graph_node> state;
   for (std::size_t i = 0; i < variables; ++i) {
@@ -51,7 +56,16 @@ tg::any_program make(unsigned seed, bool placed, bool large) {
   const std::size_t count = 4 + below(30);
   for (std::size_t i = 0; i < count; ++i) {
     const graph_node one = values[below(values.size())], two = values[below(values.size())];
-    const std::size_t what = below(6);
+    const graph_node text = texts[below(texts.size())], other = texts[below(texts.size())];
+    const std::size_t what = below(9);
+    if (what >= 7) {
+      const auto first = static_cast<tg::extent>(below(static_cast<std::size_t>(rows)));
+      texts.push_back(on_random_task([&] {
+        if (what == 7) return b.add("reshape", {b.add("reshape", {text}, {rows, 1})}, {rows});
+        return b.add("slice", {b.add("concat", {text, other}, {0})}, {first, first + rows});
+      }));
+      continue;
+    }
     values.push_back(on_random_task([&] {
       switch (what) {
         case 0:
@@ -64,6 +78,8 @@ tg::any_program make(unsigned seed, bool placed, bool large) {
           return b.add("subtract", {one, two});
         case 4:
           return b.add("negate", {one});
+        case 5:
+          return b.add("decode_raw", {text}, {dtype::float32, width, true});
         default:
           return b.add("relu", {one});
       }
@@ -77,6 +93,7 @@ tg::any_program make(unsigned seed, bool placed, bool large) {
   static constexpr const char* changes[] = {"u0", "u1", "u2"};
   std::vector<tg::named_output> outputs;
   for (const char* const name : results) outputs.push_back({name, values[below(values.size())]});
+  for (const char* const name : {"s0", "s1"}) outputs.push_back({name, texts[below(texts.size())]});
   outputs[0].node = on_random_task([&] { return b.add("add", {outputs[0].node, values[0]}); });  // needs what is fed
   for (std::size_t i = 0; i < updates.size(); ++i) outputs.push_back({changes[i], updates[i]});
   return b.build(outputs);
@@ -93,20 +110,32 @@ TEST_CASE("random graphs on random tasks have the bytes of one session") {
     tg::session<tg::any_program> alone(whole, {.intra_op_threads = 1, .inter_op_threads = 1});
     tg::cluster_session session(all.network, three, {"worker", 0}, apart, all.client());
     std::mt19937 random(seed + 1);
-    tg::tensor<float> in({large ? 4000 : 3, width});
+    const tg::extent rows = large ? 4000 : 3;
+    tg::tensor<float> in({rows, width});
+    tg::tensor<std::string_view> texts({rows});
     for (int run = 0; run < 4; ++run) {
       for (tg::extent i = 0; i < in.dims().elements(); ++i) in[i] = static_cast<float>(random() % 1000) * 0.002f - 1;
+      const std::vector<float> other(in.data(), in.data() + in.size());
+      for (tg::extent r = 0; r < rows; ++r) {
+        const tg::extent from = (r * 7 + run) % rows * width;
+        texts[r] = {reinterpret_cast<const char*>(other.data() + from), width * sizeof(float)};
+      }
       std::vector<tg::output_name> wanted;
       for (const std::string& name : whole.outputs())
         if (random() % 3 != 0) wanted.emplace_back(name);
       if (wanted.empty()) wanted.emplace_back("y0");
-      const std::vector<tg::named_feed> feeds{tg::feed_to("x", in)};
+      const std::vector<tg::named_feed> feeds{tg::feed_to("x", in), tg::feed_to("t", texts)};
       const auto expected = alone.run(wanted, feeds);
       const auto found = session.run(wanted, feeds);
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         REQUIRE(found[i].type() == expected[i].type());
         if (expected[i].type() == dtype::none) continue;
         REQUIRE(found[i].dims() == expected[i].dims());
+        if (found[i].type() == dtype::string) {
+          const auto expects = expected[i].as<std::string_view>(), has = found[i].as<std::string_view>();
+          REQUIRE(std::equal(has.begin(), has.end(), expects.begin(), expects.end()));
+          continue;
+        }
         REQUIRE(std::memcmp(found[i].view().data, expected[i].view().data, expected[i].view().bytes()) == 0);
       }
     }

@@ -198,4 +198,21 @@ TEST_CASE("typed sessions save and restore") {
   CHECK(session.run(count) == 1);
 }
 
+TEST_CASE("typed sessions feed and fetch texts, also behind another task") {
+  servers all(two_and_one);
+  constexpr auto lines = tg::placeholder<"lines", std::string_view, tg::dyn>();
+  constexpr auto one = tg::placeholder<"one", std::string_view>();
+  const auto there = tg::on<"/job:ps/task:0">(tg::concat<0>(lines, tg::reshape<1>(one)));
+  const auto here = tg::on<"/job:worker/task:0">(tg::concat<0>(there, lines));
+  const auto program = tg::compile([=] { return tg::outputs(here, one); });
+  tg::typed_session session(all.network, two_and_one, {"worker", 0}, program, all.client());
+  const tg::tensor<std::string_view> given({2}, {"a", "bc"});
+  const tg::tensor<std::string_view> got = session.run(here, lines = given, one = "x");
+  CHECK(got.dims() == tg::shape{5});
+  CHECK(got[2] == "x");
+  CHECK(got[4] == "bc");
+  const std::string text = session.run(one, one = "y");
+  CHECK(text == "y");
+}
+
 }  // namespace

@@ -5,7 +5,9 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -41,6 +43,7 @@ struct taker final : tg::runtime::receive_attempt {
     got.resize(static_cast<std::size_t>(come.dims.elements()));
     return reinterpret_cast<std::byte*>(got.data());
   }
+  void keep(std::vector<std::byte>) noexcept override {}
   void ended(std::exception_ptr e) noexcept override { end.note(e); }
   std::vector<float> got;
   outcome end;
@@ -61,6 +64,51 @@ TEST_CASE("who comes second copies, whoever that is") {
     CHECK(take.end.error.empty());
     CHECK(meeting.bytes() == 12);
   }
+}
+
+struct text_giver final : tg::runtime::send_attempt {
+  explicit text_giver(const std::vector<std::string_view>& v) {
+    value = {v.data(), tg::dtype::string, {static_cast<tg::extent>(v.size())}};
+  }
+  void ended(std::exception_ptr e) noexcept override { end.note(e); }
+  outcome end;
+};
+struct text_taker final : tg::runtime::receive_attempt {
+  [[nodiscard]] std::byte* place(const tg::tensor_spec& come) override {
+    got.resize(static_cast<std::size_t>(come.dims.elements()));
+    return is_read ? reinterpret_cast<std::byte*>(got.data()) : nullptr;
+  }
+  void keep(std::vector<std::byte> characters) noexcept override { kept = std::move(characters); }
+  void ended(std::exception_ptr e) noexcept override { end.note(e); }
+  std::vector<std::string_view> got;
+  std::vector<std::byte> kept;
+  outcome end;
+  bool is_read = true;
+};
+
+TEST_CASE("who takes texts has their characters, whatever becomes of those that were handed over") {
+  for (const bool is_read : {true, false})
+    for (const int count : {0, 1, 4}) {
+      local_rendezvous meeting;
+      std::vector<std::string> all{"", std::string(100'000, 'x'), "\0a", "z"};
+      const std::vector<std::string> expected(all.begin(), all.begin() + count);
+      const std::vector<std::string_view> views(all.begin(), all.begin() + count);
+      std::size_t bytes = 0;
+      for (const std::string& t : expected) bytes += 8 + t.size();
+      text_giver give(views);
+      text_taker take;
+      take.is_read = is_read;
+      meeting.receive(4, 1, take);
+      meeting.send(4, 0, give);
+      for (std::string& t : all) t.assign(t.size(), '!');
+      REQUIRE(take.end.times == 1);
+      CHECK(take.end.error.empty());
+      CHECK(give.end.times == 1);
+      CHECK(meeting.bytes() == static_cast<std::int64_t>(bytes));
+      if (!is_read) continue;
+      CHECK(take.got.size() == expected.size());
+      for (std::size_t i = 0; i < expected.size(); ++i) CHECK(take.got[i] == expected[i]);
+    }
 }
 
 TEST_CASE("edges do not meet one another, and what is not met waits") {

@@ -16,8 +16,8 @@ namespace tagma::ir {
 /// What has to be together is moved together: views of a variable with it, a loop with its head, results of an
 /// operation with it. A number is made where it is read. A node reads the version of a variable that it reads in the
 /// whole graph, wherever both are; random numbers are those of the whole graph. Throws InvalidArgument for an update
-/// that is not with its variable or a user of a resource that is not with that, and Unimplemented for texts that would
-/// be handed over.
+/// that is not with its variable or a user of a resource that is not with that, and for what is no tensor and would be
+/// handed over.
 /// @param g outlives nothing: parts are copies
 [[nodiscard]] cut_graph cut(const graph_view& g, const cut_site& site);
 

@@ -209,9 +209,9 @@ class cutter {
     const auto [place, is_new] = brought_.try_emplace({i, version, here}, no_node);
     if (!is_new) return place->second;
     const tensor_spec& spec = g_[i].spec;
-    if (spec.type == dtype::string || spec.type == dtype::none)
-      fail(status_code::unimplemented, {"cut: ", text_of(i), ", ", to_string(spec),
-                                        ", is read by another task, and only tensors without texts are handed over"});
+    if (spec.type == dtype::none)
+      fail(status_code::invalid_argument,
+           {"cut: ", text_of(i), " is read by another task, and is no tensor that could be handed over"});
     open_part& there = parts_[task_of(i)];
     std::vector<node_id> after;
     if (version != no_node && version != i) after.push_back(there.at.at(version));

@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <map>
+#include <vector>
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
@@ -32,7 +33,7 @@ class exchange_attempt {
 /// Hands over a tensor, which stays as it is until the attempt has ended.
 class send_attempt : public exchange_attempt {
  public:
-  raw_view value{};  ///< what is handed over
+  raw_view value{};  ///< what is handed over; of texts, with their characters
 
  protected:
   ~send_attempt() = default;
@@ -41,12 +42,18 @@ class send_attempt : public exchange_attempt {
 /// Takes a tensor.
 class receive_attempt : public exchange_attempt {
  public:
-  /// Where a tensor that has come shall be written. Called once, before any byte is there; throws what does not fit.
+  /// Where a tensor that has come shall be written: before any byte is there, or, of texts, when all are. Called once;
+  /// throws what does not fit.
   [[nodiscard]] virtual std::byte* place(const tensor_spec& come) = 0;
+  /// The characters that texts show which were written there. Called once then; they do not move.
+  virtual void keep(std::vector<std::byte> characters) noexcept = 0;
 
  protected:
   ~receive_attempt() = default;
 };
+
+/// Bytes that a tensor has when it is handed over: of texts, eight for each, and the characters.
+[[nodiscard]] std::size_t handed_over_bytes(const raw_view& value);
 
 /// What connects the parts of one run. For several threads.
 class rendezvous {

@@ -11,6 +11,32 @@
 
 namespace tagma::runtime {
 
+namespace detail {
+
+/// Writes views of texts whose characters are copied. Returns those.
+TAGMA_COLD TAGMA_DECL std::vector<std::byte> copy_texts(const raw_view& from, std::byte* to) {
+  const view<const string_element> texts = from.as<string_element>();
+  auto* const views = reinterpret_cast<string_element*>(to);
+  std::vector<std::byte> characters(handed_over_bytes(from) - 8 * texts.size());
+  char* at = reinterpret_cast<char*>(characters.data());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const string_element t = texts.data()[i];
+    if (!t.empty()) std::memcpy(at, t.data(), t.size());
+    views[i] = {at, t.size()};
+    at += t.size();
+  }
+  return characters;
+}
+
+}  // namespace detail
+
+TAGMA_DECL std::size_t handed_over_bytes(const raw_view& value) {
+  if (value.type != dtype::string) return value.bytes();
+  std::size_t bytes = 0;
+  for (const std::string_view t : value.as<string_element>()) bytes += 8 + t.size();
+  return bytes;
+}
+
 TAGMA_DECL local_rendezvous::side local_rendezvous::meet(std::int32_t edge, const side& comes) {
   const mutex_lock lock(mutex_);
   if (aborted_ != nullptr) std::rethrow_exception(aborted_);
@@ -22,7 +48,7 @@ TAGMA_DECL local_rendezvous::side local_rendezvous::meet(std::int32_t edge, cons
   const side both = there;
   if (both.sender == nullptr || both.receiver == nullptr) return {};
   waiting_.erase(edge);
-  bytes_ += static_cast<std::int64_t>(both.sender->value.bytes());
+  bytes_ += static_cast<std::int64_t>(handed_over_bytes(both.sender->value));
   return both;
 }
 
@@ -31,7 +57,10 @@ TAGMA_DECL void local_rendezvous::hand_over(const side& both) noexcept {
   try {
     const raw_view& from = both.sender->value;
     std::byte* const to = both.receiver->place({from.type, from.dims});
-    if (to != nullptr && from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
+    if (to != nullptr && from.type == dtype::string)
+      both.receiver->keep(detail::copy_texts(from, to));
+    else if (to != nullptr && from.bytes() > 0)
+      std::memcpy(to, from.data, from.bytes());
   } catch (...) {
     problem = std::current_exception();
   }

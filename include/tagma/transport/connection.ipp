@@ -268,6 +268,7 @@ TAGMA_DECL void connection::arrives(const frame& f, std::string_view body, call*
   if (why) {
     reject(a, *why);
     if (with != nullptr) fail_call(f.request, *why);
+    if (!p.why() && !reply) guarded([&] { handler_.abandoned(self_, f.transfer); });
     return;
   }
   a.how = p.what();

@@ -156,8 +156,8 @@ class handler {
   }
   /// A message that answers no call of this end.
   virtual void received(link& from, incoming& message) = 0;
-  /// A message that was placed does not come to its end: the sender gave it up, or `link::discard` was called, or the
-  /// link is lost. Its place is not touched any more.
+  /// A message that was placed does not come to its end: the sender gave it up, `link::discard` was called, it is more
+  /// than the connection buffers, or the link is lost. Its place is not touched any more.
   virtual void abandoned(link& from, std::uint32_t transfer) { (void)from, (void)transfer; }
   /// The other end refused the bulk of a message that was sent with `link::send`.
   virtual void rejected(link& by, std::uint16_t kind, const error& why) { (void)by, (void)kind, (void)why; }

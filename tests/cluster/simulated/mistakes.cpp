@@ -106,10 +106,14 @@ TEST_CASE("every mistake of services is found") {
       {mistake::end_not_said, "end_not_said", [] { return run_that_fails().ns > long_ns; }},
       {mistake::steps_not_told_apart, "steps_not_told_apart", towns_find},
       {mistake::early_post_dropped, "early_post_dropped", towns_find},
+      {mistake::container_forgotten, "container_forgotten", towns_find},
       {mistake::prefix_forgotten, "prefix_forgotten", towns_find},
       {mistake::seed_forgotten, "seed_forgotten", towns_find},
       {mistake::asked_once, "asked_once", [] { return !run_through_a_cut().text.empty(); }},
       {mistake::one_loss_told, "one_loss_told", [] { return run_whose_edge_is_lost_second().ns > long_ns; }},
+      {mistake::old_goes_first, "old_goes_first", towns_find},
+      {mistake::index_in_place, "index_in_place", towns_find},
+      {mistake::commit_believed, "commit_believed", towns_find},
   };
   for (const trap& t : traps) {
     INFO(t.name);

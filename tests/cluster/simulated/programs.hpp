@@ -90,6 +90,8 @@ inline constexpr names_of_queue queue_names[] = {
   graph_builder b;
   std::vector<named_output> outputs;
   const graph_node item = b.placeholder("item", dtype::float32, {});
+  const bool by_priority = kind == queue_kind::priority;
+  const graph_node priority = by_priority ? b.placeholder("priority", dtype::int64, {}) : graph_node();
   std::vector<attribute_value> options{static_cast<int>(kind), 3, 0, 5};
   ir::attribute component[ir::queue_component_words];
   ir::write_component(component, {dtype::float32, {}});
@@ -109,7 +111,10 @@ inline constexpr names_of_queue queue_names[] = {
     };
     const graph_node made = at(worker, [&] { return b.add("negate", {item}); });
     const names_of_queue& n = queue_names[k];
-    outputs.push_back({n.put, at(server, [&] { return b.add("enqueue", {q, made}, {false, false}); })});
+    outputs.push_back({n.put, at(server, [&] {
+                         return by_priority ? b.add("enqueue", {q, priority, made}, {false, true})
+                                            : b.add("enqueue", {q, made}, {false, false});
+                       })});
     outputs.push_back({n.take, taken(-1)});
     const graph_node moved = taken(-1);
     outputs.push_back({n.move, at(worker, [&] { return b.add("add", {moved, b.number(dtype::float32, 0)}); })});

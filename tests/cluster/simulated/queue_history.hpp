@@ -4,7 +4,7 @@
 /// @file
 /// What was done with a queue, and whether that can be: every number comes out once at most, and was put in; none is
 /// lost but with a server or by a run of which nobody knows what it came to; numbers come out in the order in which
-/// they went in; who waits does not do so beside numbers that it could have.
+/// they went in, or those of the least priority first; who waits does not do so beside numbers that it could have.
 
 #include <cstdint>
 #include <functional>
@@ -19,13 +19,16 @@ namespace tagma::test {
 
 class queue_history {
  public:
+  /// In which order numbers come out.
+  enum class order : std::uint8_t { any, as_put, by_priority };
   using complain = std::function<void(const std::string&)>;
 
   /// A run that has begun; it fails until it is known to be well.
   struct deed {
     bool puts = false;
-    int wanted = 1;        ///< numbers that it takes
-    bool through = false;  ///< what it takes goes to another process, so that it may be lost on its way
+    int wanted = 1;             ///< numbers that it takes
+    std::int64_t priority = 0;  ///< of what it puts
+    bool through = false;       ///< what it takes goes to another process, so that it may be lost on its way
     std::int64_t begun = 0, ended = INT64_MAX;
     bool well = false;
     std::vector<float> numbers{};
@@ -43,9 +46,8 @@ class queue_history {
   }
 
   /// @param since when the server began anew for the last time
-  /// @param ordered whether numbers come out as they went in
   /// @param calm nothing went wrong in this world: only what runs say of themselves was lost
-  void judge(std::int64_t since, bool ordered, bool calm, extent capacity, const complain& wrong) const {
+  void judge(std::int64_t since, order how, bool calm, extent capacity, const complain& wrong) const {
     std::map<float, const deed*> put, taken;
     for (const deed& d : deeds_)
       if (d.puts) put[d.numbers.at(0)] = &d;
@@ -70,10 +72,10 @@ class queue_history {
       if (!d.puts && !d.well && d.ended >= since && (!calm || d.through))
         may_be_lost += static_cast<std::size_t>(d.wanted);
     if (lost > may_be_lost) wrong("of a queue" + which + " are lost, and " + std::to_string(may_be_lost) + " could be");
-    if (ordered)
+    if (how != order::any)
       for (const auto& [a, a_taken] : taken)
         for (const auto& [b, b_taken] : taken)
-          if (put.count(a) != 0 && put.count(b) != 0 && put[a]->well && put[a]->ended < put[b]->begun &&
+          if (put.count(a) != 0 && put.count(b) != 0 && goes_before(*put[a], *put[b], *b_taken, how) &&
               b_taken->ended < a_taken->begun)
             wrong("number " + std::to_string(static_cast<int>(b)) + " left before " +
                   std::to_string(static_cast<int>(a)));
@@ -82,6 +84,14 @@ class queue_history {
 
  private:
   static constexpr std::int64_t way_ns = 500'000'000;  // enough to have been there
+
+  /// Whether number `a` was there to be taken before `b` when somebody began to take `b`.
+  [[nodiscard]] static bool goes_before(const deed& a, const deed& b, const deed& b_taken, order how) {
+    if (!a.well) return false;
+    const bool was_first = a.ended < b.begun;
+    if (how == order::as_put) return was_first;
+    return a.ended < b_taken.begun && (a.priority < b.priority || (a.priority == b.priority && was_first));
+  }
 
   using by_number = std::map<float, const deed*>;
 

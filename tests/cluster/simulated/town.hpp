@@ -10,14 +10,17 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cluster/simulated/disk.hpp"
 #include "cluster/simulated/programs.hpp"
 #include "cluster/simulated/queue_history.hpp"
 #include "tagma/cluster/service/worker.hpp"
 #include "tagma/cluster/session.hpp"
+#include "tagma/cluster/session_checkpoints.hpp"
 #include "tagma/transport/simulated/world.hpp"
 
 namespace tagma::test {
@@ -25,7 +28,7 @@ namespace tagma::test {
 inline constexpr std::int64_t ms = 1'000'000, s = 1'000'000'000;
 
 /// What can go wrong in a town.
-enum class fault : std::uint8_t { cut, part, stop, clock, server_ends, client_ends, splits, slow, count };
+enum class fault : std::uint8_t { cut, part, stop, clock, server_ends, client_ends, splits, slow, disk, count };
 
 /// What was seen of a town.
 struct findings {
@@ -57,9 +60,11 @@ class town {
     shape_.large = dice_.one_in(6);
     static constexpr std::int64_t paces[] = {1, 1, 20, 100};
     pace_ = paces[dice_.below(4)];
-    static constexpr queue_kind kinds[] = {queue_kind::fifo, queue_kind::fifo, queue_kind::shuffle};
+    static constexpr queue_kind kinds[] = {queue_kind::fifo, queue_kind::shuffle, queue_kind::priority};
     kind_ = kinds[dice_.below(3)];
-    queues_.resize(static_cast<std::size_t>(shape_.servers));
+    if (dice_.one_in(3)) disk_.emplace();
+    containers_ = 1 + static_cast<int>(dice_.below(2));
+    queues_.resize(static_cast<std::size_t>(shape_.servers * containers_));
     clients_.resize(1 + dice_.below(3));
     if (!dice_.one_in(4))
       for (int f = 0; f < static_cast<int>(fault::count); ++f)
@@ -81,10 +86,11 @@ class town {
   }
 
  private:
-  /// What a client did with the counters.
+  /// What a client did with the counters of a container.
   struct deed {
     std::int64_t begun = 0, ended = INT64_MAX;
     bool well = false;
+    int container = 0;
     std::vector<int> counters{};
   };
   struct server {
@@ -118,6 +124,7 @@ class town {
     o.link.insecure = true;
     o.intra_op_threads = o.inter_op_threads = 1;
     o.peers_ns = 5 * s;
+    if (disk_.has_value()) o.checkpoints = disk_->path();
     servers_[i].worker = std::make_unique<service::worker>(world_.process(name_of(id)), address_of(id), o);
     servers_[i].began = world_.now();
     servers_[i].back = 0;
@@ -130,8 +137,10 @@ class town {
 
   // ---- the clients ----
 
-  [[nodiscard]] cluster_session_options options(const std::string& name) {
+  [[nodiscard]] cluster_session_options options(const std::string& name, int container = 0) {
+    static constexpr const char* names[] = {"", "beside", "saved"};
     cluster_session_options o;
+    o.container = names[container];
     o.link.self = {.job = name, .role = "client", .cluster = "test", .incarnation = ++started_};
     o.link.insecure = true;
     o.connect_ns = 5 * s;
@@ -150,12 +159,15 @@ class town {
     while (home.is_alive() && !(calm_ && clients_[i].well_since_calm >= 2)) {
       try {
         ++found_.sessions;
-        switch (drawn.below(3)) {
+        switch (drawn.below(disk_.has_value() ? 4 : 3)) {
           case 0:
             count(i, home, drawn);
             break;
           case 1:
             carry(i, home, drawn);
+            break;
+          case 3:
+            if (!is_saving_) save(i, home, drawn);
             break;
           default:
             compute(i, home, drawn);
@@ -199,7 +211,8 @@ class town {
   /// Counts on the servers, as all others do.
   void count(std::size_t i, process& home, dice& drawn) {
     const any_program program = counters(shape_);
-    cluster_session session(home, cluster_of(shape_), home_of(drawn), program, options(name_of_client(i)));
+    const int container = container_of(drawn);
+    cluster_session session(home, cluster_of(shape_), home_of(drawn), program, options(name_of_client(i), container));
     for (std::uint64_t n = 1 + drawn.below(6); n > 0 && home.is_alive(); --n) {
       std::vector<output_name> wanted;
       std::vector<int> adds;
@@ -213,7 +226,7 @@ class town {
       tensor<float> mark(shape{});
       mark[0] = static_cast<float>(++marks_);
       const std::size_t mine = deeds_.size();
-      deeds_.push_back({world_.now(), INT64_MAX, false, adds});
+      deeds_.push_back({world_.now(), INT64_MAX, false, container, adds});
       std::vector<any_tensor> got;
       try {
         got = session.run(wanted, {feed_to("mark", mark)});
@@ -244,17 +257,17 @@ class town {
       }
     what += "=" + std::to_string(static_cast<long>(-v[0]));
     for (int k = 0; k < shape_.servers; ++k)
-      if (name == counter_names[k].get) check_count(k, -v[0], at.begun, at.ended);
+      if (name == counter_names[k].get) check_count(at.container, k, -v[0], at.begun, at.ended);
     if (name.starts_with("look")) found_.check(-v[0] >= 0 && -v[0] <= static_cast<float>(marks_), "a mark of nobody");
   }
   /// @param begun,ended of the run that read it
-  void check_count(int k, float value, std::int64_t begun, std::int64_t ended) {
+  void check_count(int container, int k, float value, std::int64_t begun, std::int64_t ended) {
     const std::int64_t since = servers_[static_cast<std::size_t>(k)].began;
     if (since > begun) return;
     int least = 0, most = 0;
     for (const deed& d : deeds_) {
       bool concerns = false;
-      for (const int c : d.counters) concerns = concerns || c == k;
+      for (const int c : d.counters) concerns = concerns || (c == k && d.container == container);
       if (!concerns) continue;
       least += d.well && d.begun >= since && d.ended < begun ? 1 : 0;
       most += d.ended >= since && d.begun <= ended ? 1 : 0;
@@ -266,29 +279,36 @@ class town {
 
   /// Puts numbers into queues and takes some out, waiting for a while where there are none or too many.
   void carry(std::size_t i, process& home, dice& drawn) {
+    const int container = container_of(drawn);
     cluster_session session(home, cluster_of(shape_), home_of(drawn), queues(shape_, kind_),
-                            options(name_of_client(i)));
+                            options(name_of_client(i), container));
     for (std::uint64_t n = 1 + drawn.below(8); n > 0 && home.is_alive(); --n) {
       const int k = static_cast<int>(drawn.below(static_cast<std::uint64_t>(shape_.servers)));
       const std::uint64_t what = drawn.below(6);
       const auto ns = static_cast<std::int64_t>(1 + drawn.below(drawn.one_in(2) ? 50 : 2000)) * ms;
-      const bool is_known = use_queue(i, home, session, k, what < 3 ? 0 : static_cast<int>(what) - 2, ns);
+      const bool is_known = use_queue(i, home, session, container, k, what < 3 ? 0 : static_cast<int>(what) - 2, ns);
       if (!is_known && home.is_alive()) log(i, "waited for a queue");
     }
   }
   /// @param what 0: put, 1: take, 2: move, 3: take two
   /// @returns false if the time has gone by
-  bool use_queue(std::size_t i, process& home, cluster_session& session, int k, int what, std::int64_t ns) {
+  bool use_queue(std::size_t i, process& home, cluster_session& session, int container, int k, int what,
+                 std::int64_t ns) {
     const names_of_queue& n = queue_names[k];
     const char* const names[] = {n.put, n.take, n.move, n.pair};
     tensor<float> item(shape{});
     item[0] = -static_cast<float>(++items_);
-    queue_history& all = queues_[static_cast<std::size_t>(k)];
+    tensor<std::int64_t> priority(shape{});
+    priority[0] = static_cast<std::int64_t>(items_ * 7 % 5) - 2;
+    std::vector<named_feed> feeds{feed_to("item", item)};
+    if (kind_ == queue_kind::priority) feeds.push_back(feed_to("priority", priority));
+    queue_history& all = queues_[static_cast<std::size_t>(container * shape_.servers + k)];
     const std::size_t mine =
-        all.begin({what == 0, what == 3 ? 2 : 1, what == 2, world_.now(), INT64_MAX, false, {-item[0]}});
+        all.begin({what == 0, what == 3 ? 2 : 1, priority[0], what == 2, world_.now(), INT64_MAX, false, {-item[0]}});
     std::vector<any_tensor> got;
     try {
-      got = session.run({output_name(names[what])}, {feed_to("item", item)}, timeout(std::chrono::nanoseconds(ns)));
+      got =
+          session.run(std::vector<output_name>{output_name(names[what])}, feeds, timeout(std::chrono::nanoseconds(ns)));
     } catch (const error& e) {
       if (home.is_alive()) all.end(mine, world_.now(), false);
       if (e.code() != status_code::deadline_exceeded) throw;
@@ -296,6 +316,7 @@ class town {
       return false;
     }
     std::vector<float> numbers;
+    if (what != 0 && got[0].type() == dtype::none) fail(status_code::internal, "what was taken has no value");
     for (extent at = 0; what != 0 && at < got[0].dims().elements(); ++at)
       numbers.push_back(static_cast<const float*>(got[0].view().data)[at]);
     all.end(mine, world_.now(), true, numbers);
@@ -346,6 +367,57 @@ class town {
       log(i, "computes " + std::to_string(bytes) + " bytes");
     }
   }
+  /// Gives all marks one value, and saves them; one client at a time.
+  void save(std::size_t i, process& home, dice& drawn) {
+    struct mark_of_saving {
+      explicit mark_of_saving(bool& at) : at_(at) { at_ = true; }
+      mark_of_saving(const mark_of_saving&) = delete;
+      mark_of_saving& operator=(const mark_of_saving&) = delete;
+      ~mark_of_saving() { at_ = false; }
+      bool& at_;
+    };
+    const mark_of_saving mine(is_saving_);
+    cluster_session session(home, cluster_of(shape_), home_of(drawn), counters(shape_),
+                            options(name_of_client(i), saved_container));
+    for (std::uint64_t n = 1 + drawn.below(3); n > 0 && home.is_alive(); --n) {
+      std::vector<output_name> all;
+      for (int k = 0; k < shape_.servers; ++k) all.emplace_back(counter_names[k].set);
+      tensor<float> mark(shape{});
+      mark[0] = static_cast<float>(++marks_);
+      const int value = static_cast<int>(marks_);
+      try {
+        (void)session.run(all, {feed_to("mark", mark)});
+      } catch (const error&) {
+        saved_.doubt(value);
+        throw;
+      }
+      const int number = saved_.begin(value);
+      save_options how;
+      how.keep = 1 + static_cast<std::uint32_t>(drawn.below(3));
+      how.full = drawn.one_in(3);
+      // Often, some of the files find room, and others do not.
+      if (may(fault::disk) && drawn.one_in(2)) disk_->limit(64 * (3 + drawn.below(9)));
+      std::string what = "saves " + std::to_string(number);
+      try {
+        (void)session.save("model-" + std::to_string(number), how);
+        if (!home.is_alive()) return;
+        saved_.end(number);
+      } catch (const error& e) {
+        if (e.code() == status_code::failed_precondition)  // where a server was started anew
+          throw error(status_code::aborted, e.what());
+        if (!home.is_alive() || e.code() != status_code::resource_exhausted || !may(fault::disk)) throw;
+        what += ", without success";
+      }
+      if (drawn.one_in(2)) disk_->mend();
+      if (drawn.one_in(2)) what += ", finds " + restore_last(session);
+      if (!home.is_alive()) return;
+      well(i);
+      log(i, what);
+    }
+  }
+  [[nodiscard]] int container_of(dice& drawn) const {
+    return static_cast<int>(drawn.below(static_cast<std::uint64_t>(containers_)));
+  }
   [[nodiscard]] task_id home_of(dice& drawn) const {
     return id_of(static_cast<std::size_t>(shape_.servers) + drawn.below(static_cast<std::uint64_t>(shape_.workers)));
   }
@@ -382,6 +454,9 @@ class town {
         return world_.stop(a, static_cast<std::int64_t>(dice_.below(5000)) * ms);
       case fault::clock:
         return world_.advance_clock(a, static_cast<std::int64_t>(dice_.below(2000)) * ms);
+      case fault::disk:
+        if (disk_.has_value()) disk_->limit(dice_.one_in(4) ? 0 : 1u << dice_.below(14));
+        return;
       case fault::server_ends: {
         const std::size_t i = dice_.below(servers_.size());
         if (servers_[i].back == 0) kill_server(i);
@@ -409,6 +484,7 @@ class town {
     servers_[i].back = world_.now() + 1 + static_cast<std::int64_t>(dice_.below(4000)) * ms;
   }
   void bring_back(bool all) {
+    if (disk_.has_value() && (all || dice_.one_in(3))) disk_->mend();
     for (std::size_t i = 0; i < servers_.size(); ++i)
       if (servers_[i].back != 0 && (all || servers_[i].back <= world_.now())) begin_server(i);
     while (!parted_.empty() && (all || dice_.one_in(3))) {
@@ -458,14 +534,15 @@ class town {
     home.start([this, &home] {
       for (int n = 0; n < 5 && !judged_; ++n) {
         try {
-          cluster_session session(home, cluster_of(shape_), {"worker", 0}, counters(shape_), options("judge"));
-          for (int k = 0; k < shape_.servers; ++k) {
-            const std::int64_t begun = world_.now();
-            const any_tensor t = session.run(output_name(counter_names[k].get));
-            if (t.type() == dtype::none) fail(status_code::internal, "a counter that was read has no value");
-            check_count(k, -static_cast<const float*>(t.view().data)[0], begun, world_.now());
+          for (int c = 0; c < containers_; ++c) {
+            judge_counters(home, c);
+            empty_queues(home, c);
           }
-          empty_queues(home);
+          if (saved_.any()) {
+            cluster_session session(home, cluster_of(shape_), {"worker", 0}, counters(shape_),
+                                    options("judge", saved_container));
+            log("judge", "finds " + restore_last(session));
+          }
           judged_ = true;
         } catch (const error& e) {
           judge_error_ = e.what();
@@ -478,16 +555,56 @@ class town {
                  "the counters cannot be read when all is over: " + judge_error_);
   }
 
-  /// Takes what is left in the queues, and looks at all that was done with them.
-  void empty_queues(process& home) {
+  /// The last checkpoint that was made is there, and each variable has what was saved. Its name.
+  std::string restore_last(cluster_session& session) {
+    std::string name;
+    try {
+      name = session.restore("model-*").name;
+    } catch (const error& e) {
+      const status_code c = e.code();
+      if (c != status_code::not_found && c != status_code::data_loss && c != status_code::invalid_argument) throw;
+      const auto says = [&](const char* text) {
+        return std::string_view(e.what()).find(text) != std::string_view::npos;
+      };
+      if (says("there is no container") || says("there is no variable"))  // where a server was started anew
+        throw error(status_code::aborted, e.what());
+      const bool is_none = says("there is no checkpoint");
+      found_.check(c == status_code::not_found && is_none, std::string("the last checkpoint: ") + e.what());
+    }
+    for (int k = 0; k < shape_.servers; ++k) {
+      const any_tensor t = session.run(output_name(counter_names[k].look));
+      if (t.type() == dtype::none) fail(status_code::internal, "a mark that was read has no value");
+      saved_.judge(name, -static_cast<int>(static_cast<const float*>(t.view().data)[0]),
+                   [this](const std::string& what) { found_.check(false, what); });
+    }
+    return name.empty() ? "none" : name;
+  }
+  void judge_counters(process& home, int container) {
+    cluster_session session(home, cluster_of(shape_), {"worker", 0}, counters(shape_), options("judge", container));
+    for (int k = 0; k < shape_.servers; ++k) {
+      const std::int64_t begun = world_.now();
+      const any_tensor t = session.run(output_name(counter_names[k].get));
+      if (t.type() == dtype::none) fail(status_code::internal, "a counter that was read has no value");
+      check_count(container, k, -static_cast<const float*>(t.view().data)[0], begun, world_.now());
+    }
+  }
+
+  /// Takes what is left in the queues of a container, and looks at all that was done with them.
+  void empty_queues(process& home, int container) {
+    using order = queue_history::order;
     {
-      cluster_session session(home, cluster_of(shape_), {"worker", 0}, queues(shape_, kind_), options("judge"));
+      cluster_session session(home, cluster_of(shape_), {"worker", 0}, queues(shape_, kind_),
+                              options("judge", container));
       for (int k = 0; k < shape_.servers; ++k)
-        while (use_queue(0, home, session, k, 1, s)) continue;
+        while (use_queue(0, home, session, container, k, 1, s)) continue;
     }
     for (int k = 0; k < shape_.servers; ++k)
-      queues_[static_cast<std::size_t>(k)].judge(
-          servers_[static_cast<std::size_t>(k)].began, kind_ == queue_kind::fifo, faults_.empty(), 3,
+      queues_[static_cast<std::size_t>(container * shape_.servers + k)].judge(
+          servers_[static_cast<std::size_t>(k)].began,
+          kind_ == queue_kind::fifo       ? order::as_put
+          : kind_ == queue_kind::priority ? order::by_priority
+                                          : order::any,
+          faults_.empty(), 3,
           [this, k](const std::string& what) { found_.check(false, "queue " + std::to_string(k) + ": " + what); });
   }
 
@@ -501,7 +618,12 @@ class town {
   std::vector<std::pair<std::string, std::string>> parted_;
   std::vector<deed> deeds_;
   queue_kind kind_ = queue_kind::fifo;
-  std::vector<queue_history> queues_;  // of each server
+  int containers_ = 1;                 // the default one, and one beside it
+  std::vector<queue_history> queues_;  // of each container, of each server
+  static constexpr int saved_container = 2;
+  std::optional<disk> disk_;  // clients save there, if they do
+  saved_marks saved_;
+  bool is_saving_ = false;
   std::uint64_t started_ = 0, prefixes_ = 0, marks_ = 0, items_ = 0;
   bool calm_ = false, judged_ = false;
   std::string judge_error_;  // of the last attempt to judge

@@ -105,7 +105,8 @@ class checkpoint_folder {
   [[nodiscard]] std::string index_path(std::string_view name) const;
   [[nodiscard]] bool has(const std::string& file) const;
   [[nodiscard]] std::vector<std::string> files() const;
-  void remove_old(std::string_view series, std::uint32_t keep) const;
+  /// @param coming how many checkpoints there will be that are not there yet
+  void remove_old(std::string_view series, std::uint32_t keep, std::size_t coming = 0) const;
   [[nodiscard]] safetensors::index find(const std::string& name) const;
 
   std::string directory_;

@@ -22,6 +22,7 @@
 #include "tagma/base/replace_file.hpp"
 #include "tagma/cluster/service/checkpoint_folder.hpp"
 #include "tagma/runtime/memory_place.hpp"
+#include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
 
@@ -207,7 +208,11 @@ TAGMA_DECL void checkpoint_folder::commit(const commit_save& how, const saved_sh
   made.texts["saved"] = detail::utc_time();
   const std::string text = safetensors::to_json(made);
   const std::string_view pieces[] = {text};
-  replace_file(index_path(how.name), pieces);
+  if (TAGMA_BROKEN(old_goes_first)) remove_old(split_checkpoint_name(how.name).series, how.keep, 1);
+  if (TAGMA_BROKEN(index_in_place))
+    output_file(index_path(how.name)).write(text.data(), text.size());
+  else
+    replace_file(index_path(how.name), pieces);
   remove_old(split_checkpoint_name(how.name).series, how.keep);
 }
 
@@ -240,13 +245,13 @@ TAGMA_DECL std::string checkpoint_folder::newest(std::string_view series) const 
   return found;
 }
 
-TAGMA_DECL void checkpoint_folder::remove_old(std::string_view series, std::uint32_t keep) const {
+TAGMA_DECL void checkpoint_folder::remove_old(std::string_view series, std::uint32_t keep, std::size_t coming) const {
   std::vector<std::pair<std::int64_t, std::string>> of_series;
   for (const std::string& name : names())
     if (const numbered_name n = split_checkpoint_name(name); n.series == series && n.number >= 0)
       of_series.emplace_back(n.number, name);
   std::sort(of_series.begin(), of_series.end());
-  for (std::size_t i = 0; keep > 0 && i + keep < of_series.size(); ++i)
+  for (std::size_t i = 0; keep > 0 && i + keep < of_series.size() + coming; ++i)
     ::unlink(index_path(of_series[i].second).c_str());
   std::set<std::string> used;
   try {

@@ -22,6 +22,7 @@
 #include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/service/repeated_call.hpp"
 #include "tagma/runtime/caught.hpp"
+#include "tagma/transport/broken.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma::service {
@@ -216,7 +217,11 @@ inline saved_checkpoint checkpoint_rounds::save(const std::string& name, const s
   last.texts.emplace_back("cut", held ? "runs" : "variables");
   task_round commit(whom_);
   commit.ask(tasks.front(), message::commit_save, last.body(), std::make_shared<const std::string>(all.body()));
-  commit.wait();
+  try {
+    commit.wait();
+  } catch (const error&) {
+    if (!TAGMA_BROKEN(commit_believed)) throw;
+  }
   now.end(true);
   return made;
 }

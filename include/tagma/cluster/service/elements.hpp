@@ -40,6 +40,8 @@ class elements_reader {
   /// are texts.
   /// @param spec without open extents; type `none` has no elements
   [[nodiscard]] raw_view take(const tensor_spec& spec);
+  /// Throws InvalidArgument if bytes are left.
+  void end() const;
 
  private:
   [[nodiscard]] raw_view take_texts(const tensor_spec& spec);

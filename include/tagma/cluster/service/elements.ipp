@@ -38,6 +38,12 @@ TAGMA_DECL raw_view elements_reader::take(const tensor_spec& spec) {
   return taken;
 }
 
+TAGMA_DECL void elements_reader::end() const {
+  if (at_ != bulk_.size())
+    fail(status_code::invalid_argument,
+         {"the elements end at ", at_, ", and the message has ", bulk_.size(), " bytes of them"});
+}
+
 TAGMA_COLD TAGMA_DECL raw_view elements_reader::take_texts(const tensor_spec& spec) {
   const auto count = static_cast<std::uint64_t>(spec.dims.elements());
   const std::uint64_t left = at_ > bulk_.size() ? 0 : bulk_.size() - at_;

@@ -5,14 +5,17 @@
 /// Where a part of a run meets those in other processes: edges lead through links.
 ///
 /// A small tensor leaves as soon as it is there. A large one waits until whoever takes it says so, and then goes from
-/// where it is to where it is read.
+/// where it is to where it is read. Texts are written as `add_elements` does before they leave, and read where they
+/// have arrived: nothing is allocated for bytes that are not there.
 
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <set>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tagma/base/config.hpp"
@@ -35,7 +38,13 @@ namespace detail {
 /// Tells a run that its tensor has left.
 class leaving final : public transport::send_attempt {
  public:
-  explicit leaving(runtime::send_attempt& of) : of_(of) {}
+  explicit leaving(runtime::send_attempt& of, std::string texts = {}) : of_(of), texts_(std::move(texts)) {}
+  /// What leaves.
+  [[nodiscard]] std::span<const std::byte> bulk() const {
+    const raw_view& v = of_.value;
+    if (v.type == dtype::string) return {reinterpret_cast<const std::byte*>(texts_.data()), texts_.size()};
+    return {static_cast<const std::byte*>(v.data), v.bytes()};
+  }
   void ended(std::exception_ptr error) noexcept override {
     runtime::send_attempt& of = of_;
     delete this;
@@ -44,12 +53,16 @@ class leaving final : public transport::send_attempt {
 
  private:
   runtime::send_attempt& of_;
+  std::string texts_;
 };
 
-/// Puts elements that are there where a run wants them.
-void hand_over(runtime::receive_attempt& to, const tensor_spec& spec, const std::vector<std::byte>& elements) noexcept;
+/// Puts elements that are there where a run wants them. Its attempt ends with an error if they are none of this spec.
+void hand_over(runtime::receive_attempt& to, const edge_of_run& e, std::vector<std::byte> elements) noexcept;
 
 }  // namespace detail
+
+/// Why an edge of texts is refused that has more bytes than a connection buffers.
+[[nodiscard]] error too_many_texts(const edge_of_run& e, std::uint64_t bytes, std::uint64_t most);
 
 class meeting final : public runtime::rendezvous {
  public:
@@ -74,9 +87,11 @@ class meeting final : public runtime::rendezvous {
   [[nodiscard]] transport::placement place(transport::link& from, const transport::incoming& bulk,
                                            const edge_of_run& e);
   /// All of a tensor is there.
-  void received(transport::incoming& bulk, const edge_of_run& e);
+  void received(const transport::link& from, transport::incoming& bulk, const edge_of_run& e);
   /// It does not come to its end.
   void abandoned(std::int32_t edge, const error& why);
+  /// It cannot be taken here.
+  void refuse(std::int32_t edge, const error& why);
   void wanted(std::int32_t edge);
   /// @}
 
@@ -84,17 +99,18 @@ class meeting final : public runtime::rendezvous {
   /// An edge of this part, on its way.
   struct state {
     runtime::send_attempt* sends = nullptr;  ///< waits until it is wanted
+    std::string texts{};                     ///< what of it leaves then, if it has texts
     std::int32_t peer = 0;                   ///< the other end
     bool is_wanted = false;
     runtime::receive_attempt* receives = nullptr;  ///< waits until it comes
-    transport::link* from = nullptr;               ///< brings it now, to its place
+    transport::link* from = nullptr;               ///< brings it now, to its place; texts to a buffer
     std::uint32_t transfer = 0;
     bool has_come = false;  ///< before it was asked for
     tensor_spec spec{};
     std::vector<std::byte> elements{};
   };
 
-  void leave(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt);
+  void leave(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt, std::string texts);
   void check() const;
 
   std::uint64_t graph_, step_;

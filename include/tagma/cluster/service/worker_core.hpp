@@ -208,7 +208,7 @@ inline std::shared_ptr<registered_part> worker_core::add(const add_part& what, c
   const any_program program = read_program_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const std::vector<placed_task> tasks = what.tasks;
   const auto part = std::make_shared<registered_part>(
-      what, program, state(what.container, what.kept_apart), options_,
+      what, program, state(TAGMA_BROKEN(container_forgotten) ? "" : what.container, what.kept_apart), options_,
       [core = weak_from_this(), tasks](std::int32_t task, transport::outgoing m) {
         const auto alive = core.lock();
         if (alive != nullptr && task >= 0 && static_cast<std::size_t>(task) < tasks.size())
@@ -255,8 +255,15 @@ inline transport::placement worker_core::place(transport::link& from, const tran
       const std::shared_ptr<run_state> run = run_of(e, true);
       if (run == nullptr)
         return transport::placement::refused(error(status_code::aborted, "nobody waits for a tensor of this run"));
+      if (e.spec.type == dtype::string && m.bulk_size > options_.link.limits.buffered_bytes) {
+        const error why = too_many_texts(e, m.bulk_size, options_.link.limits.buffered_bytes);
+        run->edges.refuse(e.edge, why);
+        return transport::placement::refused(why);
+      }
       transport::placement where = run->edges.place(from, m, e);
-      if (where.what() == transport::placement::kind::at) {
+      // What may be on its way for long is told when it does not come to its end.
+      if (where.what() == transport::placement::kind::at ||
+          (where.what() == transport::placement::kind::buffer && e.spec.type == dtype::string)) {
         const std::lock_guard<std::mutex> lock(mutex_);
         transfers_[{&from, m.transfer}] = {run, e.edge};
       }
@@ -324,7 +331,7 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         }
         // What was placed has come where a run waits for it, even if the run was told meanwhile that it is over.
         if (run == nullptr) run = run_of(e, true);
-        if (run != nullptr) run->edges.received(m, e);
+        if (run != nullptr) run->edges.received(from, m, e);
         return;
       }
       case message::wanted: {

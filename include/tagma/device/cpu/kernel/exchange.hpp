@@ -4,6 +4,9 @@
 /// @file
 /// Kernels that hand tensors over to other parts of a run, and take them. Those that wait hold no thread.
 
+#include <utility>
+#include <vector>
+
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/exchange.hpp"
@@ -56,6 +59,9 @@ class receive_step final : public exchange_step<runtime::receive_attempt> {
 
  private:
   TAGMA_DECL std::byte* place(const tensor_spec& come) override;
+  void keep(std::vector<std::byte> characters) noexcept override { characters_ = std::move(characters); }
+
+  std::vector<std::byte> characters_;  ///< of texts, until the next ones come
 };
 
 template <class Step>

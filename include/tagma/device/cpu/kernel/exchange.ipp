@@ -13,7 +13,8 @@ TAGMA_DECL void send_step::start(const kernel_args& args, const run_context& con
   auto& own = static_cast<send_step&>(*args.state);
   const operand& given = args.in[0];
   own.value = {given.data, given.type, given.dims};
-  if (args.out.data != nullptr) *args.out.as<std::int64_t>() = static_cast<std::int64_t>(given.bytes());
+  if (args.out.data != nullptr)
+    *args.out.as<std::int64_t>() = static_cast<std::int64_t>(runtime::handed_over_bytes(own.value));
   own.begin(args, context, done,
             [&](runtime::rendezvous& meeting, std::int32_t edge, std::int32_t task) { meeting.send(edge, task, own); });
 }
