@@ -2384,6 +2384,15 @@ inline constexpr std::uint64_t bulk_alignment = 64;
   return (at + bulk_alignment - 1) / bulk_alignment * bulk_alignment;
 }
 
+/// Texts as they are written: where each ends, and their characters.
+struct text_elements {
+  const char* ends = nullptr;
+  const char* characters = nullptr;
+  std::uint64_t count = 0;
+  /// Their views.
+  void write(std::string_view* to) const;
+};
+
 /// Adds the elements of a tensor behind those of others.
 void add_elements(std::string& to, const raw_view& tensor);
 
@@ -2399,12 +2408,12 @@ class elements_reader {
   /// are texts.
   /// @param spec without open extents; type `none` has no elements
   [[nodiscard]] raw_view take(const tensor_spec& spec);
+  /// The same of texts, without views of them.
+  [[nodiscard]] text_elements take_texts(const tensor_spec& spec);
   /// Throws InvalidArgument if bytes are left.
   void end() const;
 
  private:
-  [[nodiscard]] raw_view take_texts(const tensor_spec& spec);
-
   array_view<const std::byte> bulk_;
   std::uint64_t at_ = 0;
   std::deque<std::vector<std::string_view>> texts_;
@@ -2428,6 +2437,7 @@ TAGMA_DECL void add_elements(std::string& to, const raw_view& tensor) {
   }
   const view<const string_element> texts = tensor.as<string_element>();
   std::uint64_t end = 0;
+  to.reserve(to.size() + runtime::handed_over_bytes(tensor));
   for (const std::string_view t : texts) transport::put_number(to, end += t.size());
   for (const std::string_view t : texts) to += t;
 }
@@ -2435,7 +2445,11 @@ TAGMA_DECL void add_elements(std::string& to, const raw_view& tensor) {
 TAGMA_DECL raw_view elements_reader::take(const tensor_spec& spec) {
   if (spec.type == dtype::none) return {};
   at_ = aligned(at_);
-  if (spec.type == dtype::string) return take_texts(spec);
+  if (spec.type == dtype::string) {
+    const text_elements taken = take_texts(spec);
+    taken.write(texts_.emplace_back(taken.count).data());
+    return {texts_.back().data(), spec.type, spec.dims};
+  }
   const auto size = static_cast<std::uint64_t>(bytes_of(spec));
   if (size > 0 && (at_ > bulk_.size() || size > bulk_.size() - at_))
     fail(status_code::invalid_argument,
@@ -2451,7 +2465,8 @@ TAGMA_DECL void elements_reader::end() const {
          {"the elements end at ", at_, ", and the message has ", bulk_.size(), " bytes of them"});
 }
 
-TAGMA_COLD TAGMA_DECL raw_view elements_reader::take_texts(const tensor_spec& spec) {
+TAGMA_COLD TAGMA_DECL text_elements elements_reader::take_texts(const tensor_spec& spec) {
+  at_ = aligned(at_);
   const auto count = static_cast<std::uint64_t>(spec.dims.elements());
   const std::uint64_t left = at_ > bulk_.size() ? 0 : bulk_.size() - at_;
   if (count > left / 8)
@@ -2460,19 +2475,25 @@ TAGMA_COLD TAGMA_DECL raw_view elements_reader::take_texts(const tensor_spec& sp
   const char* const ends = reinterpret_cast<const char*>(bulk_.data()) + at_;
   const char* const characters = ends + 8 * count;
   const std::uint64_t most = left - 8 * count;
-  std::vector<std::string_view>& texts = texts_.emplace_back();
-  texts.reserve(count);
   std::uint64_t before = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto end = transport::get_number<std::uint64_t>(ends + 8 * i);
     if (end < before || end > most)
       fail(status_code::invalid_argument, {"text ", i, " of ", to_string(spec), " ends at ", end, ", behind ", before,
                                            " and before ", most, " is where it could"});
-    texts.emplace_back(characters + before, end - before);
     before = end;
   }
   at_ += 8 * count + before;
-  return {texts.data(), spec.type, spec.dims};
+  return {ends, characters, count};
+}
+
+TAGMA_COLD TAGMA_DECL void text_elements::write(std::string_view* to) const {
+  std::uint64_t before = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto end = transport::get_number<std::uint64_t>(ends + 8 * i);
+    to[i] = {characters + before, end - before};
+    before = end;
+  }
 }
 
 }  // namespace tagma::service
@@ -5903,9 +5924,9 @@ class meeting final : public runtime::rendezvous {
                                            const edge_of_run& e);
   /// All of a tensor is there.
   void received(const transport::link& from, transport::incoming& bulk, const edge_of_run& e);
-  /// It does not come to its end.
-  void abandoned(std::int32_t edge, const error& why);
-  /// It cannot be taken here.
+  /// This transfer does not come to its end.
+  void abandoned(const transport::link& from, std::uint32_t transfer, std::int32_t edge, const error& why);
+  /// It cannot be taken here: told to whoever waits for it, or will.
   void refuse(std::int32_t edge, const error& why);
   void wanted(std::int32_t edge);
   /// @}
@@ -5920,7 +5941,8 @@ class meeting final : public runtime::rendezvous {
     runtime::receive_attempt* receives = nullptr;  ///< waits until it comes
     transport::link* from = nullptr;               ///< brings it now, to its place; texts to a buffer
     std::uint32_t transfer = 0;
-    bool has_come = false;  ///< before it was asked for
+    std::exception_ptr refused{};  ///< what came, before it was asked for
+    bool has_come = false;         ///< before it was asked for
     tensor_spec spec{};
     std::vector<std::byte> elements{};
   };
@@ -5964,16 +5986,16 @@ TAGMA_COLD TAGMA_DECL error cannot_be(const edge_of_run& e, std::uint64_t bytes)
 TAGMA_COLD TAGMA_DECL void hand_over_texts(runtime::receive_attempt& to, const edge_of_run& e,
                                            std::vector<std::byte>& elements) {
   elements_reader reader({elements.data(), elements.size()});
-  raw_view texts;
+  text_elements texts;
   try {
-    texts = reader.take(e.spec);
+    texts = reader.take_texts(e.spec);
     reader.end();
   } catch (const error& problem) {
     throw error(problem.code(), sentence({"edge ", e.edge, ": ", runtime::without_code(problem.what())}));
   }
   std::byte* const where = to.place(e.spec);
   if (where == nullptr) return;
-  if (texts.bytes() > 0) std::memcpy(where, texts.data, texts.bytes());
+  texts.write(reinterpret_cast<string_element*>(where));
   to.keep(std::move(elements));
 }
 
@@ -5997,9 +6019,8 @@ TAGMA_COLD TAGMA_DECL void hand_over(runtime::receive_attempt& to, const edge_of
 }  // namespace detail
 
 TAGMA_COLD TAGMA_DECL error too_many_texts(const edge_of_run& e, std::uint64_t bytes, std::uint64_t most) {
-  return error(status_code::resource_exhausted,
-               sentence({"edge ", e.edge, ": ", to_string(e.spec), " has ", bytes, " bytes, and ", most,
-                         " is what a connection buffers"}));
+  return error(status_code::resource_exhausted, sentence({"edge ", e.edge, ": ", to_string(e.spec), " has ", bytes,
+                                                          " bytes, and ", most, " is what a connection buffers"}));
 }
 
 TAGMA_DECL void meeting::check() const {
@@ -6060,19 +6081,22 @@ TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::
   tensor_spec spec;
   std::vector<std::byte> elements;
   bool has_come = false;
+  std::exception_ptr refused;
   {
     const std::lock_guard<mutex> lock(mutex_);
     check();
     state& s = edges_[edge];
     has_come = s.has_come;
-    if (!has_come) {
+    refused = s.refused;
+    if (refused == nullptr && !has_come) {
       s.receives = &attempt;
       s.peer = task;
-    } else {
+    } else if (refused == nullptr) {
       spec = s.spec;
       elements.swap(s.elements);
     }
   }
+  if (refused != nullptr) return attempt.ended(refused);
   if (has_come) return detail::hand_over(attempt, {graph_, step_, edge, spec}, std::move(elements));
   transport::outgoing m;
   m.kind = static_cast<std::uint16_t>(message::wanted);
@@ -6082,8 +6106,11 @@ TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::
 
 TAGMA_DECL transport::placement meeting::place(transport::link& from, const transport::incoming& bulk,
                                                const edge_of_run& e) {
-  if (!detail::can_be(e.spec, bulk.bulk_size))
-    return transport::placement::refused(detail::cannot_be(e, bulk.bulk_size));
+  if (!detail::can_be(e.spec, bulk.bulk_size)) {
+    const error why = detail::cannot_be(e, bulk.bulk_size);
+    refuse(e.edge, why);
+    return transport::placement::refused(why);
+  }
   const bool texts = e.spec.type == dtype::string;
   runtime::receive_attempt* attempt = nullptr;
   {
@@ -6094,6 +6121,9 @@ TAGMA_DECL transport::placement meeting::place(transport::link& from, const tran
       return transport::placement::refused(
           error(status_code::already_exists, sentence({"edge ", e.edge, " comes twice"})));
     attempt = s.receives;
+    if (attempt == nullptr && bulk.bulk_size > eager_bytes)
+      return transport::placement::refused(
+          error(status_code::aborted, sentence({"edge ", e.edge, ": nobody waits for ", bulk.bulk_size, " bytes"})));
     if (attempt == nullptr) return transport::placement::buffered();
     s.from = &from;
     s.transfer = bulk.transfer;
@@ -6143,12 +6173,14 @@ TAGMA_DECL void meeting::received(const transport::link& from, transport::incomi
   detail::hand_over(*attempt, e, std::move(elements));
 }
 
-TAGMA_DECL void meeting::abandoned(std::int32_t edge, const error& why) {
+TAGMA_DECL void meeting::abandoned(const transport::link& from, std::uint32_t transfer, std::int32_t edge,
+                                   const error& why) {
   runtime::receive_attempt* attempt = nullptr;
   {
     const std::lock_guard<mutex> lock(mutex_);
     state& s = edges_[edge];
-    if (std::exchange(s.from, nullptr) == nullptr) return;
+    if (s.from != &from || s.transfer != transfer) return;  // one that came before anybody waited
+    s.from = nullptr;
     attempt = std::exchange(s.receives, nullptr);
   }
   if (attempt != nullptr) attempt->ended(std::make_exception_ptr(why));
@@ -6159,7 +6191,9 @@ TAGMA_COLD TAGMA_DECL void meeting::refuse(std::int32_t edge, const error& why) 
   {
     const std::lock_guard<mutex> lock(mutex_);
     state& s = edges_[edge];
-    if (s.from == nullptr) attempt = std::exchange(s.receives, nullptr);
+    if (s.from != nullptr || s.has_come) return;
+    attempt = std::exchange(s.receives, nullptr);
+    if (attempt == nullptr) s.refused = std::make_exception_ptr(why);
   }
   if (attempt != nullptr) attempt->ended(std::make_exception_ptr(why));
 }
@@ -8787,7 +8821,7 @@ inline transport::placement worker_core::place(transport::link& from, const tran
         return transport::placement::refused(why);
       }
       transport::placement where = run->edges.place(from, m, e);
-      // What may be on its way for long is told when it does not come to its end.
+      // What somebody waits for is told when it does not come to its end; the rest is over with its run.
       if (where.what() == transport::placement::kind::at ||
           (where.what() == transport::placement::kind::buffer && e.spec.type == dtype::string)) {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -8823,7 +8857,7 @@ inline void worker_core::abandoned(transport::link& from, std::uint32_t transfer
     which = std::move(found->second);
     transfers_.erase(found);
   }
-  which.first->edges.abandoned(which.second, why);
+  which.first->edges.abandoned(from, transfer, which.second, why);
 }
 
 inline void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request,

@@ -217,9 +217,57 @@ TEST_CASE("texts of any declared length are buffered as they come, not given roo
   CHECK(to.announce(e, std::uint64_t{1} << 63).what() == placement::kind::refuse);  // it comes twice
   to.bring(e, "12345678", 9);                                                       // another transfer
   CHECK(take.times == 0);
-  to.of.abandoned(4, tg::error(tg::status_code::unavailable, "not to its end"));
+  to.of.abandoned(to.link, 3, 4, tg::error(tg::status_code::unavailable, "not to its end"));
   CHECK(take.times == 1);
   CHECK(take.error == "Unavailable: not to its end");
+}
+
+TEST_CASE("the end of a transfer that came early is not that of another one on its edge") {
+  place_to_meet to;
+  taker take;
+  take.wanted = tg::dtype::float32;
+  CHECK(to.announce(to.edge(4, texts_of(1)), 20, 1).what() == placement::kind::buffer);
+  to.of.receive(4, 0, take);
+  const edge_of_run numbers = to.edge(4, {tg::dtype::float32, {8}});
+  CHECK(to.announce(numbers, 32, 2).what() == placement::kind::at);
+  to.of.abandoned(to.link, 1, 4, tg::error(tg::status_code::unavailable, "not to its end"));
+  CHECK(take.times == 0);  // its memory is being written
+  idle_link other;
+  to.of.abandoned(other, 2, 4, tg::error(tg::status_code::unavailable, "not to its end"));
+  CHECK(take.times == 0);
+  to.of.abandoned(to.link, 2, 4, tg::error(tg::status_code::unavailable, "not to its end"));
+  CHECK(take.times == 1);
+}
+
+TEST_CASE("of what nobody waits for only small tensors are kept") {
+  for (const bool texts : {true, false}) {
+    INFO(texts);
+    place_to_meet to;
+    const auto announced = [&](std::int32_t edge, std::uint64_t bytes) {
+      const tg::tensor_spec numbers{tg::dtype::uint8, {static_cast<tg::extent>(bytes)}};
+      return to.announce(to.edge(edge, texts ? texts_of(1) : numbers), bytes).what();
+    };
+    CHECK(announced(1, service::eager_bytes) == placement::kind::buffer);
+    CHECK(announced(2, service::eager_bytes + 1) == placement::kind::refuse);
+    taker take;
+    take.wanted = texts ? tg::dtype::string : tg::dtype::uint8;
+    to.of.receive(3, 0, take);
+    CHECK(announced(3, service::eager_bytes + 1) == (texts ? placement::kind::buffer : placement::kind::at));
+  }
+}
+
+TEST_CASE("whoever waits for what was refused before is told why") {
+  place_to_meet to;
+  taker take, late;
+  CHECK(to.announce(to.edge(4, {tg::dtype::float32, {8}}), 31).what() == placement::kind::refuse);
+  to.of.refuse(5, tg::error(tg::status_code::resource_exhausted, "too much"));
+  to.of.receive(4, 0, take);
+  to.of.receive(5, 0, late);
+  CHECK(take.times == 1);
+  CHECK(take.error.starts_with("InvalidArgument: "));
+  CHECK(late.times == 1);
+  CHECK(late.error == "ResourceExhausted: too much");
+  CHECK(to.said.empty());
 }
 
 TEST_CASE("random bytes are texts within them, or refused") {
@@ -261,7 +309,7 @@ TEST_CASE("whoever takes texts is told when the run ends or its step is given up
     CHECK(waits.error.starts_with(all ? "Aborted: " : "Cancelled: "));
     CHECK(comes.times == 0);
     CHECK(at.link.discarded == std::vector<std::uint32_t>{6});
-    at.of.abandoned(3, why);
+    at.of.abandoned(at.link, 6, 3, why);
     CHECK(comes.times == 1);
     at.of.wanted(1);
     CHECK(give.times == 1);

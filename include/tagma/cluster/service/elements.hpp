@@ -25,6 +25,15 @@ inline constexpr std::uint64_t bulk_alignment = 64;
   return (at + bulk_alignment - 1) / bulk_alignment * bulk_alignment;
 }
 
+/// Texts as they are written: where each ends, and their characters.
+struct text_elements {
+  const char* ends = nullptr;
+  const char* characters = nullptr;
+  std::uint64_t count = 0;
+  /// Their views.
+  void write(std::string_view* to) const;
+};
+
 /// Adds the elements of a tensor behind those of others.
 void add_elements(std::string& to, const raw_view& tensor);
 
@@ -40,12 +49,12 @@ class elements_reader {
   /// are texts.
   /// @param spec without open extents; type `none` has no elements
   [[nodiscard]] raw_view take(const tensor_spec& spec);
+  /// The same of texts, without views of them.
+  [[nodiscard]] text_elements take_texts(const tensor_spec& spec);
   /// Throws InvalidArgument if bytes are left.
   void end() const;
 
  private:
-  [[nodiscard]] raw_view take_texts(const tensor_spec& spec);
-
   array_view<const std::byte> bulk_;
   std::uint64_t at_ = 0;
   std::deque<std::vector<std::string_view>> texts_;

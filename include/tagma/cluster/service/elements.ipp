@@ -7,6 +7,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/cluster/service/elements.hpp"
+#include "tagma/runtime/rendezvous.hpp"
 #include "tagma/tensor/size.hpp"
 #include "tagma/transport/frame.hpp"
 
@@ -21,6 +22,7 @@ TAGMA_DECL void add_elements(std::string& to, const raw_view& tensor) {
   }
   const view<const string_element> texts = tensor.as<string_element>();
   std::uint64_t end = 0;
+  to.reserve(to.size() + runtime::handed_over_bytes(tensor));
   for (const std::string_view t : texts) transport::put_number(to, end += t.size());
   for (const std::string_view t : texts) to += t;
 }
@@ -28,7 +30,11 @@ TAGMA_DECL void add_elements(std::string& to, const raw_view& tensor) {
 TAGMA_DECL raw_view elements_reader::take(const tensor_spec& spec) {
   if (spec.type == dtype::none) return {};
   at_ = aligned(at_);
-  if (spec.type == dtype::string) return take_texts(spec);
+  if (spec.type == dtype::string) {
+    const text_elements taken = take_texts(spec);
+    taken.write(texts_.emplace_back(taken.count).data());
+    return {texts_.back().data(), spec.type, spec.dims};
+  }
   const auto size = static_cast<std::uint64_t>(bytes_of(spec));
   if (size > 0 && (at_ > bulk_.size() || size > bulk_.size() - at_))
     fail(status_code::invalid_argument,
@@ -44,7 +50,8 @@ TAGMA_DECL void elements_reader::end() const {
          {"the elements end at ", at_, ", and the message has ", bulk_.size(), " bytes of them"});
 }
 
-TAGMA_COLD TAGMA_DECL raw_view elements_reader::take_texts(const tensor_spec& spec) {
+TAGMA_COLD TAGMA_DECL text_elements elements_reader::take_texts(const tensor_spec& spec) {
+  at_ = aligned(at_);
   const auto count = static_cast<std::uint64_t>(spec.dims.elements());
   const std::uint64_t left = at_ > bulk_.size() ? 0 : bulk_.size() - at_;
   if (count > left / 8)
@@ -53,19 +60,25 @@ TAGMA_COLD TAGMA_DECL raw_view elements_reader::take_texts(const tensor_spec& sp
   const char* const ends = reinterpret_cast<const char*>(bulk_.data()) + at_;
   const char* const characters = ends + 8 * count;
   const std::uint64_t most = left - 8 * count;
-  std::vector<std::string_view>& texts = texts_.emplace_back();
-  texts.reserve(count);
   std::uint64_t before = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto end = transport::get_number<std::uint64_t>(ends + 8 * i);
     if (end < before || end > most)
       fail(status_code::invalid_argument, {"text ", i, " of ", to_string(spec), " ends at ", end, ", behind ", before,
                                            " and before ", most, " is where it could"});
-    texts.emplace_back(characters + before, end - before);
     before = end;
   }
   at_ += 8 * count + before;
-  return {texts.data(), spec.type, spec.dims};
+  return {ends, characters, count};
+}
+
+TAGMA_COLD TAGMA_DECL void text_elements::write(std::string_view* to) const {
+  std::uint64_t before = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto end = transport::get_number<std::uint64_t>(ends + 8 * i);
+    to[i] = {characters + before, end - before};
+    before = end;
+  }
 }
 
 }  // namespace tagma::service

@@ -88,9 +88,9 @@ class meeting final : public runtime::rendezvous {
                                            const edge_of_run& e);
   /// All of a tensor is there.
   void received(const transport::link& from, transport::incoming& bulk, const edge_of_run& e);
-  /// It does not come to its end.
-  void abandoned(std::int32_t edge, const error& why);
-  /// It cannot be taken here.
+  /// This transfer does not come to its end.
+  void abandoned(const transport::link& from, std::uint32_t transfer, std::int32_t edge, const error& why);
+  /// It cannot be taken here: told to whoever waits for it, or will.
   void refuse(std::int32_t edge, const error& why);
   void wanted(std::int32_t edge);
   /// @}
@@ -105,7 +105,8 @@ class meeting final : public runtime::rendezvous {
     runtime::receive_attempt* receives = nullptr;  ///< waits until it comes
     transport::link* from = nullptr;               ///< brings it now, to its place; texts to a buffer
     std::uint32_t transfer = 0;
-    bool has_come = false;  ///< before it was asked for
+    std::exception_ptr refused{};  ///< what came, before it was asked for
+    bool has_come = false;         ///< before it was asked for
     tensor_spec spec{};
     std::vector<std::byte> elements{};
   };

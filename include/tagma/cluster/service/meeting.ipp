@@ -32,16 +32,16 @@ TAGMA_COLD TAGMA_DECL error cannot_be(const edge_of_run& e, std::uint64_t bytes)
 TAGMA_COLD TAGMA_DECL void hand_over_texts(runtime::receive_attempt& to, const edge_of_run& e,
                                            std::vector<std::byte>& elements) {
   elements_reader reader({elements.data(), elements.size()});
-  raw_view texts;
+  text_elements texts;
   try {
-    texts = reader.take(e.spec);
+    texts = reader.take_texts(e.spec);
     reader.end();
   } catch (const error& problem) {
     throw error(problem.code(), sentence({"edge ", e.edge, ": ", runtime::without_code(problem.what())}));
   }
   std::byte* const where = to.place(e.spec);
   if (where == nullptr) return;
-  if (texts.bytes() > 0) std::memcpy(where, texts.data, texts.bytes());
+  texts.write(reinterpret_cast<string_element*>(where));
   to.keep(std::move(elements));
 }
 
@@ -65,9 +65,8 @@ TAGMA_COLD TAGMA_DECL void hand_over(runtime::receive_attempt& to, const edge_of
 }  // namespace detail
 
 TAGMA_COLD TAGMA_DECL error too_many_texts(const edge_of_run& e, std::uint64_t bytes, std::uint64_t most) {
-  return error(status_code::resource_exhausted,
-               sentence({"edge ", e.edge, ": ", to_string(e.spec), " has ", bytes, " bytes, and ", most,
-                         " is what a connection buffers"}));
+  return error(status_code::resource_exhausted, sentence({"edge ", e.edge, ": ", to_string(e.spec), " has ", bytes,
+                                                          " bytes, and ", most, " is what a connection buffers"}));
 }
 
 TAGMA_DECL void meeting::check() const {
@@ -128,19 +127,22 @@ TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::
   tensor_spec spec;
   std::vector<std::byte> elements;
   bool has_come = false;
+  std::exception_ptr refused;
   {
     const std::lock_guard<mutex> lock(mutex_);
     check();
     state& s = edges_[edge];
     has_come = s.has_come;
-    if (!has_come) {
+    refused = s.refused;
+    if (refused == nullptr && !has_come) {
       s.receives = &attempt;
       s.peer = task;
-    } else {
+    } else if (refused == nullptr) {
       spec = s.spec;
       elements.swap(s.elements);
     }
   }
+  if (refused != nullptr) return attempt.ended(refused);
   if (has_come) return detail::hand_over(attempt, {graph_, step_, edge, spec}, std::move(elements));
   transport::outgoing m;
   m.kind = static_cast<std::uint16_t>(message::wanted);
@@ -150,8 +152,11 @@ TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::
 
 TAGMA_DECL transport::placement meeting::place(transport::link& from, const transport::incoming& bulk,
                                                const edge_of_run& e) {
-  if (!detail::can_be(e.spec, bulk.bulk_size))
-    return transport::placement::refused(detail::cannot_be(e, bulk.bulk_size));
+  if (!detail::can_be(e.spec, bulk.bulk_size)) {
+    const error why = detail::cannot_be(e, bulk.bulk_size);
+    refuse(e.edge, why);
+    return transport::placement::refused(why);
+  }
   const bool texts = e.spec.type == dtype::string;
   runtime::receive_attempt* attempt = nullptr;
   {
@@ -162,6 +167,9 @@ TAGMA_DECL transport::placement meeting::place(transport::link& from, const tran
       return transport::placement::refused(
           error(status_code::already_exists, sentence({"edge ", e.edge, " comes twice"})));
     attempt = s.receives;
+    if (attempt == nullptr && bulk.bulk_size > eager_bytes)
+      return transport::placement::refused(
+          error(status_code::aborted, sentence({"edge ", e.edge, ": nobody waits for ", bulk.bulk_size, " bytes"})));
     if (attempt == nullptr) return transport::placement::buffered();
     s.from = &from;
     s.transfer = bulk.transfer;
@@ -211,12 +219,14 @@ TAGMA_DECL void meeting::received(const transport::link& from, transport::incomi
   detail::hand_over(*attempt, e, std::move(elements));
 }
 
-TAGMA_DECL void meeting::abandoned(std::int32_t edge, const error& why) {
+TAGMA_DECL void meeting::abandoned(const transport::link& from, std::uint32_t transfer, std::int32_t edge,
+                                   const error& why) {
   runtime::receive_attempt* attempt = nullptr;
   {
     const std::lock_guard<mutex> lock(mutex_);
     state& s = edges_[edge];
-    if (std::exchange(s.from, nullptr) == nullptr) return;
+    if (s.from != &from || s.transfer != transfer) return;  // one that came before anybody waited
+    s.from = nullptr;
     attempt = std::exchange(s.receives, nullptr);
   }
   if (attempt != nullptr) attempt->ended(std::make_exception_ptr(why));
@@ -227,7 +237,9 @@ TAGMA_COLD TAGMA_DECL void meeting::refuse(std::int32_t edge, const error& why) 
   {
     const std::lock_guard<mutex> lock(mutex_);
     state& s = edges_[edge];
-    if (s.from == nullptr) attempt = std::exchange(s.receives, nullptr);
+    if (s.from != nullptr || s.has_come) return;
+    attempt = std::exchange(s.receives, nullptr);
+    if (attempt == nullptr) s.refused = std::make_exception_ptr(why);
   }
   if (attempt != nullptr) attempt->ended(std::make_exception_ptr(why));
 }

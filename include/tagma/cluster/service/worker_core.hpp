@@ -261,7 +261,7 @@ inline transport::placement worker_core::place(transport::link& from, const tran
         return transport::placement::refused(why);
       }
       transport::placement where = run->edges.place(from, m, e);
-      // What may be on its way for long is told when it does not come to its end.
+      // What somebody waits for is told when it does not come to its end; the rest is over with its run.
       if (where.what() == transport::placement::kind::at ||
           (where.what() == transport::placement::kind::buffer && e.spec.type == dtype::string)) {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -297,7 +297,7 @@ inline void worker_core::abandoned(transport::link& from, std::uint32_t transfer
     which = std::move(found->second);
     transfers_.erase(found);
   }
-  which.first->edges.abandoned(which.second, why);
+  which.first->edges.abandoned(from, transfer, which.second, why);
 }
 
 inline void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request,
