@@ -1136,9 +1136,9 @@ namespace tagma {
 /// computed by the first run of a bound plan, and again by the first run after a variable of the process was written:
 /// restored, or updated by another program. Put it behind passes that make such values, as `fold_batch_norm`.
 class fold_frozen {
-  /// True if a step computes it: not a variable, a number, or another shape of one.
+  /// True if a step computes it, maybe as one of several results: not a variable, a number, or another shape of one.
   [[nodiscard]] static constexpr bool is_computed(const ir::rewriter& r, ir::node_id id) {
-    while (r.info(id).is(ir::op_kind::view)) id = r.input(id, 0);
+    while (r.info(id).is(ir::op_kind::view) || r.info(id).is(ir::op_kind::output)) id = r.input(id, 0);
     return r.info(id).has_step();
   }
 

@@ -1279,9 +1279,9 @@ TAGMA_DECL const std::optional<error>& tls_channel::failure() const { return sta
 TAGMA_DECL std::size_t tls_channel::read(std::span<std::byte> to) {
   state& s = *state_;
   std::size_t all = 0;
-  ::ERR_clear_error();
   while (s.open && !s.failure && all < to.size()) {
     std::size_t n = 0;
+    ::ERR_clear_error();
     const int result = ::SSL_read_ex(s.ssl.get(), to.data() + all, to.size() - all, &n);
     if (result != 1) {
       s.failed(result);

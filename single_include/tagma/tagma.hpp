@@ -6305,7 +6305,7 @@ template <bool Keep, class Place, int... Axes, class E>
 /// of elements. Elements are read once, and their deviations are formed from means of few at a time, so that a large
 /// mean does not drown the variance.
 /// @return a tuple of both; `moments<0>(x)` drops the axes, `moments<0>(x, tagma::keep_dims)` keeps them with extent 1
-/// Of no elements, and where one is infinite, the results are NaN. Raises TAGMA-E020 for an axis that is not there.
+/// Of no elements the results are NaN; where one is infinite, the mean is infinite or NaN, and the variance not finite. Raises TAGMA-E020 for an axis that is not there.
 /// @{
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto moments(const E& e) {
@@ -13133,10 +13133,16 @@ TAGMA_COLD constexpr void bring_into_branches(const Graph& g, const loop_table& 
   for (int e = 0; e < loops.edge_count(); ++e) read(loops.edge(e).next, elsewhere);
   for (node_id i = g.size(); i-- > 0;) {
     const op_info& info = g.info(i);
-    const bool moves = (info.has_step() || info.is(op_kind::view)) && info.outputs == 0 && !info.stateful &&
+    const bool result = info.is(op_kind::output);  // one of several
+    const bool moves = (info.has_step() || info.is(op_kind::view) || result) && !info.stateful &&
                        !info.is(op_kind::update) && info.key != &key<keep> && g.controls(i).empty();
     if (moves && reader[i] >= 0 && loop_of[i] == loops.parent(reader[i]) && is_branch(g, loops.head(reader[i])))
       loop_of[i] = reader[i];
+    if (info.outputs > 0) {  // its results are where it is: in the branch only if all are that something reads
+      for (node_id of = i + 1; of < g.size(); ++of)
+        if (g.info(of).is(op_kind::output) && g.input(of, 0) == i) loop_of[of] = loop_of[i];
+    }
+    if (result && reader[i] == unread) continue;
     const bool ends = info.is(op_kind::loop) || info.is(op_kind::iterations);
     for (const node_id in : g.inputs(i)) read(in, ends ? elsewhere : loop_of[i]);
     for (const node_id in : g.controls(i)) read(in, elsewhere);
@@ -31680,7 +31686,12 @@ void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, cons
   };
   const std::int64_t size = axes.extents[shared], each = outer * m * n / size;
   std::int64_t per_task = pieces(elements_of_task, each + 1);
-  if (shared == last) per_task = pieces(per_task, 256) * 256;  // neighbours in memory
+  if (shared == last) {
+    // Neighbours in memory, and work for all threads. Each column is joined by itself, in whatever task.
+    const std::int64_t even = size / (4 * std::int64_t{context.threads->threads()}) / 32 * 32;
+    const std::int64_t wide = even < 32 ? 32 : even < 256 ? even : 256;
+    per_task = pieces(per_task, wide) * wide;
+  }
   context.threads->parallel_for(pieces(size, per_task), [&](std::int64_t t) {
     some(t * per_task, (t + 1) * per_task < size ? (t + 1) * per_task : size);
   });

@@ -13,6 +13,7 @@
 #include "tagma/expr/placeholder.hpp"
 #include "tagma/plan/any_program.hpp"
 #include "tagma/runtime/device_kind.hpp"
+#include "tagma/runtime/feed.hpp"
 #include "tagma/runtime/late_steps.hpp"
 #include "tagma/runtime/session.hpp"
 #include "tagma/runtime/step_kernels.hpp"
@@ -407,7 +408,7 @@ class session<any_program> {
         fail(status_code::invalid_argument, {"TAGMA-E054 run: what is fed is no part of this program: ", fed.name});
       nodes.push_back(graph_.roots[output]);
       const ir::op_info& op = graph_.info(nodes.back());
-      if (!(op.has_step() || op.is(ir::op_kind::view)) || op.is(ir::op_kind::update) || op.outputs > 0)
+      if (!detail::is_computed(op) || op.outputs > 0)
         fail(status_code::invalid_argument,
              {"TAGMA-E149 run: placeholders and computed tensors can be fed; a variable is assigned instead: ",
               fed.name});

@@ -34,6 +34,37 @@ TEST_CASE("what only one branch reads is computed in it, what others read in fro
   check_each(s.run(y, x = v, decides = false), v, [](double e) { return std::tanh(e) + 1; });
 }
 
+TEST_CASE("an operation with several results is done in the branch that alone reads them") {
+  const auto deep = tg::exp(tg::sin(x));
+  const auto parts = tg::moments(deep);
+  const auto mean = std::get<0>(parts);
+  const auto variance = std::get<1>(parts);
+  const auto y = tg::cond(
+      decides, [&] { return (deep - mean) / variance; }, [&] { return x + 1.0; });
+  const auto z = tg::cond(
+      decides, [&] { return x * variance; }, [&] { return x + 1.0; });
+  const auto within = tg::compile([=] { return tg::outputs(y); });
+  const auto beside = tg::compile([=] { return tg::outputs(z, mean); });
+  // exp(sin), moments, and the rest of the branch; the opposite and the other branch are behind them.
+  CHECK_THAT(tg::explain(within, 4), Catch::Contains(": steps 1 to 3, if #"));
+  // exp(sin) and moments are in front.
+  CHECK_THAT(tg::explain(beside, 4), Catch::Contains(": step 3, if #"));
+  tg::session s(within);
+  tg::session t(beside);
+  const values v = numbers({5}, 3);
+  double sum = 0, squares = 0;
+  for (const double e : v) sum += std::exp(std::sin(e));
+  for (const double e : v) squares += std::pow(std::exp(std::sin(e)) - sum / 5, 2);
+  check_each(s.run(y, x = v, decides = true), v,
+             [&](double e) { return (std::exp(std::sin(e)) - sum / 5) / (squares / 5); });
+  check_each(s.run(y, x = v, decides = false), v, [](double e) { return e + 1; });
+  for (const bool first : {true, false}) {
+    const auto [values_of_z, m] = t.run(tg::fetch(z, mean), x = v, decides = first);
+    check_each(values_of_z, v, [&](double e) { return first ? e * squares / 5 : e + 1; });
+    CHECK(m == Approx(sum / 5));
+  }
+}
+
 TEST_CASE("explain tells what decides") {
   const auto [end] = tg::while_loop<7>(
       tg::carry(x), [](auto e) { return tg::sum(e) < 3.0; }, [](auto e) { return tg::next(e + 1.0); });

@@ -33,10 +33,16 @@ TAGMA_COLD constexpr void bring_into_branches(const Graph& g, const loop_table& 
   for (int e = 0; e < loops.edge_count(); ++e) read(loops.edge(e).next, elsewhere);
   for (node_id i = g.size(); i-- > 0;) {
     const op_info& info = g.info(i);
-    const bool moves = (info.has_step() || info.is(op_kind::view)) && info.outputs == 0 && !info.stateful &&
+    const bool result = info.is(op_kind::output);  // one of several
+    const bool moves = (info.has_step() || info.is(op_kind::view) || result) && !info.stateful &&
                        !info.is(op_kind::update) && info.key != &key<keep> && g.controls(i).empty();
     if (moves && reader[i] >= 0 && loop_of[i] == loops.parent(reader[i]) && is_branch(g, loops.head(reader[i])))
       loop_of[i] = reader[i];
+    if (info.outputs > 0) {  // its results are where it is: in the branch only if all are that something reads
+      for (node_id of = i + 1; of < g.size(); ++of)
+        if (g.info(of).is(op_kind::output) && g.input(of, 0) == i) loop_of[of] = loop_of[i];
+    }
+    if (result && reader[i] == unread) continue;
     const bool ends = info.is(op_kind::loop) || info.is(op_kind::iterations);
     for (const node_id in : g.inputs(i)) read(in, ends ? elsewhere : loop_of[i]);
     for (const node_id in : g.controls(i)) read(in, elsewhere);

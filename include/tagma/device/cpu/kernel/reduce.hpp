@@ -299,7 +299,12 @@ void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, cons
   };
   const std::int64_t size = axes.extents[shared], each = outer * m * n / size;
   std::int64_t per_task = pieces(elements_of_task, each + 1);
-  if (shared == last) per_task = pieces(per_task, 256) * 256;  // neighbours in memory
+  if (shared == last) {
+    // Neighbours in memory, and work for all threads. Each column is joined by itself, in whatever task.
+    const std::int64_t even = size / (4 * std::int64_t{context.threads->threads()}) / 32 * 32;
+    const std::int64_t wide = even < 32 ? 32 : even < 256 ? even : 256;
+    per_task = pieces(per_task, wide) * wide;
+  }
   context.threads->parallel_for(pieces(size, per_task), [&](std::int64_t t) {
     some(t * per_task, (t + 1) * per_task < size ? (t + 1) * per_task : size);
   });
