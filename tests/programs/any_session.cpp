@@ -297,4 +297,16 @@ TEST_CASE("what is fed and fetched by name") {
   CHECK(code_of([&] { session.run("v"); }) == status_code::cancelled);
 }
 
+TEST_CASE("one of several results is fed by its name") {
+  const auto parts = tg::moments(x);
+  const auto mean = std::get<0>(parts);
+  const auto variance = std::get<1>(parts);
+  const auto both = mean + variance;
+  tg::session session(tg::any_program(tg::compile([=] { return tg::outputs(mean, both); }), {"mean", "both"}));
+  const auto in = some({2, 8}, 1);
+  const float m = session.run("mean", feed_to("x", in)).value<float>();
+  const float all = session.run("both", feed_to("x", in)).value<float>();
+  CHECK(session.run("both", feed_to("x", in), feed_to("mean", 10.0f)).value<float>() == Approx(all - m + 10.0f));
+}
+
 }  // namespace

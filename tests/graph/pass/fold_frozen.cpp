@@ -151,6 +151,23 @@ std::vector<float> results(const Program& program, const Out& out, const tg::ses
   return all;
 }
 
+TEST_CASE("one of several results of what is frozen is kept") {
+  const auto parts = tg::moments(tg::test::counted_value(w));
+  const auto variance = std::get<1>(parts);
+  const auto y = x * variance;
+  const auto program = tg::compile([=] { return tg::outputs(y); }, tg::passes<tg::fold_frozen>);
+  CHECK(count_of(program, "keep") == 1);
+  tg::session session(program);
+  set(session, "w", {1, 2, 3, 6});
+  const tg::tensor<float> in({2, 4}, some);
+  counted_calls = 0;
+  for (int run = 0; run < 3; ++run) {
+    const auto result = session.run(y, x = in);
+    for (int i = 0; i < 8; ++i) CHECK(result(i / 4, i % 4) == Approx(some[static_cast<std::size_t>(i)] * 3.5));
+  }
+  CHECK(counted_calls == 1);
+}
+
 }  // namespace
 
 TEST_CASE("kept values stay where they are, whatever is computed beside them") {
