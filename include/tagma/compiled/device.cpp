@@ -10,6 +10,7 @@
 #include "tagma/device/cpu/kernel/exchange.ipp"
 #include "tagma/device/cpu/kernel/iterator.ipp"
 #include "tagma/device/cpu/kernel/matmul.ipp"
+#include "tagma/device/cpu/kernel/matmul_onednn.ipp"
 #include "tagma/device/cpu/kernel/moments.ipp"
 #include "tagma/device/cpu/kernel/optimizers.ipp"
 #include "tagma/device/cpu/kernel/parse_example.ipp"
@@ -28,6 +29,5 @@
 
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
 #include "tagma/device/cpu/kernel/conv_onednn.ipp"
-#include "tagma/device/cpu/kernel/matmul_onednn.ipp"
 #include "tagma/device/cpu/onednn.ipp"
 #endif
