@@ -365,7 +365,6 @@ TEST_CASE("texts pass though connections are cut, or the run says what it has lo
   all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   tg::cluster_session session(network, two_and_one, {"worker", 0}, letters(), all.client());
   std::mt19937 random(4);
-  int well = 0;
   for (int i = 0; i < 12; ++i) {
     const std::vector<std::string> texts = some_texts(random);
     const auto given = tensor_of(texts);
@@ -375,7 +374,6 @@ TEST_CASE("texts pass though connections are cut, or the run says what it has lo
                               : "b:1");
     try {
       CHECK(texts_of(session.run("back", tg::feed_to("line", given), tg::timeout(20s))) == repeated(texts, 6));
-      ++well;
     } catch (const tg::error& e) {
       INFO(e.what());
       CHECK((e.code() == tg::status_code::unavailable || e.code() == tg::status_code::aborted));
