@@ -57,6 +57,9 @@ class Task:
         """Until `what(lines)` is true."""
         with self.changed:
             done = self.changed.wait_for(lambda: what(self.lines) or self.process.poll() is not None, seconds)
+        if self.process.poll() is not None:
+            for reader in self.readers:
+                reader.join(10)  # what it has said last
         check(done and what(self.lines), self.name, "does not go on:", self.lines[-3:], self.errors[-3:])
 
     def said(self, word):
@@ -65,6 +68,15 @@ class Task:
 
 def ran(count):
     return lambda lines: sum(line[0] == "ran" for _, line in lines) >= count
+
+
+def has_ended(lines):
+    return bool(lines) and lines[-1][1][0] == "fit"
+
+
+def ran_or_ended(count):
+    """Trainers are quick, and this script may wait for a processor: there may be no more runs."""
+    return lambda lines: ran(count)(lines) or has_ended(lines)
 
 
 def serve(program, cluster, job, number, *more):
@@ -89,7 +101,7 @@ def trainer(client, cluster, worker, kind, steps):
 
 
 def finish(task):
-    task.wait_for(lambda lines: bool(lines) and lines[-1][1][0] == "fit")
+    task.wait_for(has_ended)
     check(task.process.wait(60) == 0, task.name, "ends badly", task.errors[-3:])
     slope, offset = map(float, task.said("fit")[0][1:])
     check(abs(slope - 3) < 0.05 and abs(offset - 1) < 0.05, "the line is", slope, offset)
@@ -106,7 +118,9 @@ def two_trainers(program, client, cluster, kills, draw):
             victim = draw.choice([tasks["worker", 0], tasks["worker", 1], other])
             target = other if victim is other else (chief if victim is tasks["worker", 0] else other)
             before = len(target.said("ran"))
-            target.wait_for(ran(before + draw.randrange(1, 40)))
+            target.wait_for(ran_or_ended(before + draw.randrange(1, 40)))
+            if has_ended(target.lines):
+                break
             time.sleep(draw.random() * 0.01)
             done = len(target.said("ran"))
             victim.kill()
@@ -116,7 +130,7 @@ def two_trainers(program, client, cluster, kills, draw):
                 other.start()
             else:
                 again(victim)
-            target.wait_for(ran(done + 2))
+            target.wait_for(ran_or_ended(done + 2))
             away.append(time.monotonic() - begun)
             if max(len(chief.said("ran")), len(other.said("ran"))) > steps - 2 * STEPS_OF_A_KILL:
                 break
@@ -145,14 +159,14 @@ def one_that_sleeps(program, client, cluster, _, draw):
     tasks = {(job, i): serve(program, cluster, job, i) for job in ("ps", "worker") for i in (0, 1)}
     only = trainer(client, cluster, 0, "chief", 20 * STEPS_OF_A_KILL)
     try:
-        only.wait_for(ran(draw.randrange(1, STEPS_OF_A_KILL)))
+        only.wait_for(ran_or_ended(draw.randrange(1, STEPS_OF_A_KILL)))
         victim = tasks["ps", draw.randrange(2)].process
         victim.send_signal(signal.SIGSTOP)
         done, begun = len(only.said("ran")), time.monotonic()
         time.sleep(4)
         check(len(only.said("ran")) <= done + 2, "runs go on without a server")
         victim.send_signal(signal.SIGCONT)
-        only.wait_for(ran(done + 2))
+        only.wait_for(ran_or_ended(done + 2))
         away = time.monotonic() - begun
         finish(only)
         check_counts([only], 0)
@@ -223,13 +237,13 @@ def one_out_of_reach(program, client, _, cuts, draw):
             listens(tasks[-1])
         only = trainer(client, cluster, 0, "chief", STEPS_OF_A_KILL * (cuts + 4))
         for seconds in [draw.choice((0.5, 5)) for _ in range(min(cuts, 4))]:
-            only.wait_for(ran(len(only.said("ran")) + draw.randrange(1, STEPS_OF_A_KILL)))
+            only.wait_for(ran_or_ended(len(only.said("ran")) + draw.randrange(1, STEPS_OF_A_KILL)))
             host.set("down")
             done, begun = len(only.said("ran")), time.monotonic()
             time.sleep(seconds)
             check(len(only.said("ran")) <= done + 2, "runs go on without a server")
             host.set("up")
-            only.wait_for(ran(done + 2))
+            only.wait_for(ran_or_ended(done + 2))
             away.append(time.monotonic() - begun)
         finish(only)
         check_counts([only], 0)
@@ -249,14 +263,14 @@ def one_trainer(program, client, cluster, kills, draw):
         try:
             for _ in range(kills):
                 victim = draw.choice([tasks["ps", 0], tasks["ps", 1], tasks["worker", 0]])
-                only.wait_for(ran(len(only.said("ran")) + draw.randrange(1, STEPS_OF_A_KILL)))
+                only.wait_for(ran_or_ended(len(only.said("ran")) + draw.randrange(1, STEPS_OF_A_KILL)))
                 if only.process.poll() is not None:
                     break
                 done = len(only.said("ran"))
                 victim.kill()
                 begun = time.monotonic()
                 again(victim)
-                only.wait_for(lambda lines, done=done: ran(done + 2)(lines) or lines[-1][1][0] == "fit")
+                only.wait_for(ran_or_ended(done + 2))
                 away.append(time.monotonic() - begun)
             finish(only)
             at, lost = None, 0
