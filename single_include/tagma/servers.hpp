@@ -9189,6 +9189,9 @@ inline open_runs worker_core::hold(const hold_runs& m) {
     if (part->what().container != m.container || !part->has_owner() || part->driven() != nullptr) continue;
     for (const std::uint64_t step : part->outcomes().open()) open.runs.emplace_back(graph, step);
   }
+  // One whose answer is out may not have left the gate yet.
+  std::sort(open.runs.begin(), open.runs.end());
+  open.runs.erase(std::unique(open.runs.begin(), open.runs.end()), open.runs.end());
   if (open.runs.size() > most_listed) open.runs.resize(most_listed);
   return open;
 }
