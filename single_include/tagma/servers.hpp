@@ -1017,6 +1017,22 @@ class run_gate {
   std::multimap<run_number, std::function<void()>> waiting_;
 };
 
+/// A run that has entered, until it leaves: early, or at the end of this.
+class inside_gate {
+ public:
+  inside_gate(run_gate& of, const run_number& run) : of_(&of), run_(run) {}
+  ~inside_gate() { leave(); }
+  inside_gate(const inside_gate&) = delete;
+  inside_gate& operator=(const inside_gate&) = delete;
+  void leave() {
+    if (run_gate* const of = std::exchange(of_, nullptr); of != nullptr) of->leave(run_);
+  }
+
+ private:
+  run_gate* of_;
+  run_number run_;
+};
+
 }  // namespace tagma::service
 
 // ---- tagma/cluster/service/run_gate.ipp
@@ -1631,7 +1647,9 @@ class gathering {
   void come(const error* why) {
     const std::lock_guard<std::mutex> lock(mutex_);
     --open_;
-    if (why != nullptr && !first_.has_value()) first_.emplace(*why);
+    // Of a wait that ends at its limits, those tell most that have ended for that.
+    if (why != nullptr && (!first_.has_value() || (why->code() == limit_ && first_->code() != limit_)))
+      first_.emplace(*why);
     changed_.notify_all();
   }
   /// Returns when all answers have come; throws the first error. Calls `give_up` once with why, as soon as an answer is
@@ -1649,6 +1667,7 @@ class gathering {
       }
       if (const status_code reason = limits.guard.over(); first_.has_value() || reason != status_code::ok) {
         given_up = true;
+        limit_ = first_.has_value() ? status_code::ok : reason;
         const error why = first_.has_value() ? *first_ : reason_of(limits.guard, reason);
         unlocked(lock, [&] { give_up(why); });
         continue;
@@ -1687,6 +1706,7 @@ class gathering {
   condition changed_;
   std::size_t open_ = 0;
   std::optional<error> first_;
+  status_code limit_ = status_code::ok;  // which has ended the wait
 };
 
 /// A question to one task.
@@ -8631,6 +8651,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   [[nodiscard]] std::shared_ptr<registered_part> find(std::uint64_t graph);
   /// The run that takes an edge, or sends it; nothing if there is none.
   [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e, bool takes);
+  /// Why there is none that takes it.
+  [[nodiscard]] error why_not_taken(const edge_of_run& e);
   [[nodiscard]] std::shared_ptr<registered_part> add(const add_part& what, const std::vector<std::byte>& bytes);
   [[nodiscard]] std::shared_ptr<registered_part> add(std::uint64_t graph, std::shared_ptr<registered_part> part);
   /// @name Sessions that are driven from here; in worker_driver.hpp
@@ -8649,7 +8671,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const shared_bytes& elements,
            std::uint64_t request, std::int64_t time_left_ns);
   void run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part, const run_part& m,
-                  const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns);
+                  const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns,
+                  inside_gate* inside = nullptr);
   [[nodiscard]] run_answer run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
                                std::int64_t time_left_ns);
   [[nodiscard]] std::string variables_of(const std::string& container);
@@ -8721,6 +8744,12 @@ inline std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e, bool
   const std::shared_ptr<registered_part> part = find(e.graph);
   if (part == nullptr || !(takes ? part->takes(e.edge) : part->sends(e.edge))) return nullptr;
   return part->run(TAGMA_BROKEN(steps_not_told_apart) ? 0 : e.step);
+}
+
+inline error worker_core::why_not_taken(const edge_of_run& e) {
+  const std::shared_ptr<registered_part> part = find(e.graph);
+  if (part != nullptr && part->takes(e.edge)) return part->why_not(e.step);
+  return {status_code::aborted, "nobody waits for a tensor of this run"};
 }
 
 inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
@@ -8813,8 +8842,7 @@ inline transport::placement worker_core::place(transport::link& from, const tran
     case message::tensor: {
       const edge_of_run e = edge_of_run::read(m.body);
       const std::shared_ptr<run_state> run = run_of(e, true);
-      if (run == nullptr)
-        return transport::placement::refused(error(status_code::aborted, "nobody waits for a tensor of this run"));
+      if (run == nullptr) return transport::placement::refused(why_not_taken(e));
       if (e.spec.type == dtype::string && m.bulk_size > options_.link.limits.buffered_bytes) {
         const error why = too_many_texts(e, m.bulk_size, options_.link.limits.buffered_bytes);
         run->edges.refuse(e.edge, why);
@@ -8980,23 +9008,6 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
   }
 }
 
-inline std::string worker_core::variables_of(const std::string& name) {
-  variable_list all;
-  container known;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = states_.find(name);
-    if (found == states_.end()) return all.body();
-    known = found->second;
-  }
-  container_option(known).state()->each([&](const runtime::resource& r) {
-    if (r.kind() != "variable") return;
-    const auto& v = static_cast<const runtime::stored_variable&>(r);
-    all.variables.push_back({v.name(), v.spec()});
-  });
-  return all.body();
-}
-
 inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const shared_bytes& elements,
                              std::uint64_t request, std::int64_t time_left_ns) {
   if (m.server != 0 && m.server != options_.link.self.incarnation)
@@ -9013,18 +9024,18 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
   const std::shared_ptr<run_gate> gate = gate_of(part->what().container);
   const std::int64_t until = network_.now() + time_left_ns;
   gate->enter({m.graph, m.step}, [core = shared_from_this(), by, part, m, elements, request, gate, until] {
+    inside_gate inside(*gate, {m.graph, m.step});
     try {
-      core->run_inside(by, *part, m, *elements, request, until - core->network_.now());
+      core->run_inside(by, *part, m, *elements, request, until - core->network_.now(), &inside);
     } catch (...) {
       by->refuse(request, detail::caught_error());
     }
-    gate->leave({m.graph, m.step});
   });
 }
 
 inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part, const run_part& m,
                                     const std::vector<std::byte>& elements, std::uint64_t request,
-                                    std::int64_t time_left_ns) {
+                                    std::int64_t time_left_ns, inside_gate* inside) {
   switch (part.outcomes().begin(m.step, [by, request](const run_answer& a) { by->reply(request, a.body, a.bulk); })) {
     case outcomes::entrance::fresh:
       break;
@@ -9045,6 +9056,8 @@ inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, re
   } catch (...) {
     answer = run_answer::of(detail::caught_error());
   }
+  // Whoever has the answer may count on it.
+  if (inside != nullptr) inside->leave();
   part.outcomes().finish(m.step, std::move(answer));
 }
 
@@ -9566,6 +9579,23 @@ TAGMA_COLD inline worker_view worker_core::look() {
   for (const auto& out : outlets)
     if (const auto link = out->current()) v.connections.push_back(connection_of(*link, false, v.now_ns));
   return v;
+}
+
+inline std::string worker_core::variables_of(const std::string& name) {
+  variable_list all;
+  container known;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = states_.find(name);
+    if (found == states_.end()) return all.body();
+    known = found->second;
+  }
+  container_option(known).state()->each([&](const runtime::resource& r) {
+    if (r.kind() != "variable") return;
+    const auto& v = static_cast<const runtime::stored_variable&>(r);
+    all.variables.push_back({v.name(), v.spec()});
+  });
+  return all.body();
 }
 
 TAGMA_COLD inline void worker_core::inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from,

@@ -26820,6 +26820,7 @@ int affinity_cpus();
 /// Definitions of topology.hpp: in the compiled half, or else in each file that includes it.
 
 #include <unistd.h>
+#include <cstdlib>
 
 namespace tagma::device::cpu::detail {
 

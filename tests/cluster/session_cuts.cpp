@@ -121,12 +121,19 @@ TEST_CASE("who was started anew does not guess: the error names the task and wha
       CHECK((text.find("'b' there is not known") != std::string::npos ||
              text.find("nothing of run 1 was done there") != std::string::npos));  // it ended before it began the run
   }
-  const std::string next = tg::test::text_of([&] { session.run({"more_b"}); });
+  // A connection that met the server on its way down is Unavailable, and there may be one more that it has left.
+  const auto next_answer = [&](const char* what) {
+    std::string said;
+    for (int i = 0; i < 100 && (i == 0 || said.find("Unavailable") == 0); ++i)
+      said = tg::test::text_of([&] { session.run({what}); });
+    return said;
+  };
+  const std::string next = next_answer("more_b");
   INFO(next);
   CHECK(next.find("/job:ps/replica:0/task:1") != std::string::npos);
   CHECK(next.find("was started anew") != std::string::npos);
   // What the variable is now is not what the session has made of it.
-  const std::string read = tg::test::text_of([&] { session.run({"b"}); });
+  const std::string read = next_answer("b");
   INFO(read);
   CHECK(read.find("Aborted: /job:ps/replica:0/task:1: the server was started anew") == 0);
   CHECK(first(session.run({"a"})[0]) >= 1);
@@ -331,6 +338,7 @@ TEST_CASE("runs end at their limits while texts are to come or on their way, and
     try {
       well += texts_of(session.run("back", tg::feed_to("line", given), tg::stop_with(stop))) == repeated(large, 6);
     } catch (const tg::error& e) {
+      INFO(e.what());
       CHECK(e.code() == tg::status_code::cancelled);
       ++ended;
     }

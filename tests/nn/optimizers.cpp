@@ -320,10 +320,10 @@ TEST_CASE("a large table: nothing of its size in the arena, the bytes of a dense
   for (const int threads : {1, 2, 4}) {
     tg::session session(program, {.intra_op_threads = threads});
     for (int t = 0; t < 2; ++t) session.run(tg::fetch(adam, adagrad), at = indices);
-    CHECK(session.run(sparse) == by_dense);
+    CHECK((session.run(sparse) == by_dense));  // in brackets, since nobody wants to read six million numbers
     const tg::tensor<float> by_rows = session.run(also_sparse);
     if (threads == 1) by_one = by_rows;
-    CHECK(by_rows == by_one);
+    CHECK((by_rows == by_one));
     CHECK(by_rows(indices[7], 3) != 0);
     CHECK(by_rows(17, 3) == 0);
   }

@@ -51,7 +51,9 @@ class gathering {
   void come(const error* why) {
     const std::lock_guard<std::mutex> lock(mutex_);
     --open_;
-    if (why != nullptr && !first_.has_value()) first_.emplace(*why);
+    // Of a wait that ends at its limits, those tell most that have ended for that.
+    if (why != nullptr && (!first_.has_value() || (why->code() == limit_ && first_->code() != limit_)))
+      first_.emplace(*why);
     changed_.notify_all();
   }
   /// Returns when all answers have come; throws the first error. Calls `give_up` once with why, as soon as an answer is
@@ -69,6 +71,7 @@ class gathering {
       }
       if (const status_code reason = limits.guard.over(); first_.has_value() || reason != status_code::ok) {
         given_up = true;
+        limit_ = first_.has_value() ? status_code::ok : reason;
         const error why = first_.has_value() ? *first_ : reason_of(limits.guard, reason);
         unlocked(lock, [&] { give_up(why); });
         continue;
@@ -107,6 +110,7 @@ class gathering {
   condition changed_;
   std::size_t open_ = 0;
   std::optional<error> first_;
+  status_code limit_ = status_code::ok;  // which has ended the wait
 };
 
 /// A question to one task.

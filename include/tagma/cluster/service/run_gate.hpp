@@ -53,6 +53,22 @@ class run_gate {
   std::multimap<run_number, std::function<void()>> waiting_;
 };
 
+/// A run that has entered, until it leaves: early, or at the end of this.
+class inside_gate {
+ public:
+  inside_gate(run_gate& of, const run_number& run) : of_(&of), run_(run) {}
+  ~inside_gate() { leave(); }
+  inside_gate(const inside_gate&) = delete;
+  inside_gate& operator=(const inside_gate&) = delete;
+  void leave() {
+    if (run_gate* const of = std::exchange(of_, nullptr); of != nullptr) of->leave(run_);
+  }
+
+ private:
+  run_gate* of_;
+  run_number run_;
+};
+
 }  // namespace tagma::service
 
 #ifndef TAGMA_COMPILED

@@ -31,7 +31,6 @@
 #include "tagma/device/program_file.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/caught.hpp"
-#include "tagma/runtime/stored_variable.hpp"
 #include "tagma/transport/broken.hpp"
 #include "tagma/transport/network.hpp"
 
@@ -71,6 +70,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   [[nodiscard]] std::shared_ptr<registered_part> find(std::uint64_t graph);
   /// The run that takes an edge, or sends it; nothing if there is none.
   [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e, bool takes);
+  /// Why there is none that takes it.
+  [[nodiscard]] error why_not_taken(const edge_of_run& e);
   [[nodiscard]] std::shared_ptr<registered_part> add(const add_part& what, const std::vector<std::byte>& bytes);
   [[nodiscard]] std::shared_ptr<registered_part> add(std::uint64_t graph, std::shared_ptr<registered_part> part);
   /// @name Sessions that are driven from here; in worker_driver.hpp
@@ -89,7 +90,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const shared_bytes& elements,
            std::uint64_t request, std::int64_t time_left_ns);
   void run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part, const run_part& m,
-                  const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns);
+                  const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns,
+                  inside_gate* inside = nullptr);
   [[nodiscard]] run_answer run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
                                std::int64_t time_left_ns);
   [[nodiscard]] std::string variables_of(const std::string& container);
@@ -161,6 +163,12 @@ inline std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e, bool
   const std::shared_ptr<registered_part> part = find(e.graph);
   if (part == nullptr || !(takes ? part->takes(e.edge) : part->sends(e.edge))) return nullptr;
   return part->run(TAGMA_BROKEN(steps_not_told_apart) ? 0 : e.step);
+}
+
+inline error worker_core::why_not_taken(const edge_of_run& e) {
+  const std::shared_ptr<registered_part> part = find(e.graph);
+  if (part != nullptr && part->takes(e.edge)) return part->why_not(e.step);
+  return {status_code::aborted, "nobody waits for a tensor of this run"};
 }
 
 inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
@@ -253,8 +261,7 @@ inline transport::placement worker_core::place(transport::link& from, const tran
     case message::tensor: {
       const edge_of_run e = edge_of_run::read(m.body);
       const std::shared_ptr<run_state> run = run_of(e, true);
-      if (run == nullptr)
-        return transport::placement::refused(error(status_code::aborted, "nobody waits for a tensor of this run"));
+      if (run == nullptr) return transport::placement::refused(why_not_taken(e));
       if (e.spec.type == dtype::string && m.bulk_size > options_.link.limits.buffered_bytes) {
         const error why = too_many_texts(e, m.bulk_size, options_.link.limits.buffered_bytes);
         run->edges.refuse(e.edge, why);
@@ -420,23 +427,6 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
   }
 }
 
-inline std::string worker_core::variables_of(const std::string& name) {
-  variable_list all;
-  container known;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = states_.find(name);
-    if (found == states_.end()) return all.body();
-    known = found->second;
-  }
-  container_option(known).state()->each([&](const runtime::resource& r) {
-    if (r.kind() != "variable") return;
-    const auto& v = static_cast<const runtime::stored_variable&>(r);
-    all.variables.push_back({v.name(), v.spec()});
-  });
-  return all.body();
-}
-
 inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const shared_bytes& elements,
                              std::uint64_t request, std::int64_t time_left_ns) {
   if (m.server != 0 && m.server != options_.link.self.incarnation)
@@ -453,18 +443,18 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
   const std::shared_ptr<run_gate> gate = gate_of(part->what().container);
   const std::int64_t until = network_.now() + time_left_ns;
   gate->enter({m.graph, m.step}, [core = shared_from_this(), by, part, m, elements, request, gate, until] {
+    inside_gate inside(*gate, {m.graph, m.step});
     try {
-      core->run_inside(by, *part, m, *elements, request, until - core->network_.now());
+      core->run_inside(by, *part, m, *elements, request, until - core->network_.now(), &inside);
     } catch (...) {
       by->refuse(request, detail::caught_error());
     }
-    gate->leave({m.graph, m.step});
   });
 }
 
 inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part, const run_part& m,
                                     const std::vector<std::byte>& elements, std::uint64_t request,
-                                    std::int64_t time_left_ns) {
+                                    std::int64_t time_left_ns, inside_gate* inside) {
   switch (part.outcomes().begin(m.step, [by, request](const run_answer& a) { by->reply(request, a.body, a.bulk); })) {
     case outcomes::entrance::fresh:
       break;
@@ -485,6 +475,8 @@ inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, re
   } catch (...) {
     answer = run_answer::of(detail::caught_error());
   }
+  // Whoever has the answer may count on it.
+  if (inside != nullptr) inside->leave();
   part.outcomes().finish(m.step, std::move(answer));
 }
 

@@ -15,6 +15,7 @@
 #include "tagma/cluster/service/inspect.hpp"
 #include "tagma/cluster/service/probing.hpp"
 #include "tagma/cluster/service/worker_core.hpp"
+#include "tagma/runtime/stored_variable.hpp"
 
 namespace tagma::service {
 
@@ -39,6 +40,23 @@ TAGMA_COLD inline worker_view worker_core::look() {
   for (const auto& out : outlets)
     if (const auto link = out->current()) v.connections.push_back(connection_of(*link, false, v.now_ns));
   return v;
+}
+
+inline std::string worker_core::variables_of(const std::string& name) {
+  variable_list all;
+  container known;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = states_.find(name);
+    if (found == states_.end()) return all.body();
+    known = found->second;
+  }
+  container_option(known).state()->each([&](const runtime::resource& r) {
+    if (r.kind() != "variable") return;
+    const auto& v = static_cast<const runtime::stored_variable&>(r);
+    all.variables.push_back({v.name(), v.spec()});
+  });
+  return all.body();
 }
 
 TAGMA_COLD inline void worker_core::inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from,

@@ -5,6 +5,7 @@
 /// Definitions of topology.hpp: in the compiled half, or else in each file that includes it.
 
 #include <unistd.h>
+#include <cstdlib>
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/topology.hpp"
