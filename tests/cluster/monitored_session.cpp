@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "support/errors.hpp"
 #include "support/servers.hpp"
 #include "support/temporary_directory.hpp"
+#include "tagma/cluster/typed_session.hpp"
 #include "tagma/parts.hpp"
 #include "tagma/program_files.hpp"
 #include "tagma/programs.hpp"
@@ -20,6 +22,7 @@
 namespace {
 
 namespace tg = tagma;
+using namespace std::chrono_literals;
 using tg::test::servers;
 using tg::test::temporary_directory;
 
@@ -104,6 +107,54 @@ TEST_CASE("others wait for the variables that the chief makes, and no error but 
   CHECK(tg::test::text_of([&] {
           tg::monitored_session other(none.network, two_and_one, {"worker", 0}, counters(), none.client(), impatient);
         }) == "DeadlineExceeded: the cluster is not there: variable 'a' is not there yet: its chief makes it");
+}
+
+TEST_CASE("a program with handles goes on as well, and its runs are checked by the compiler") {
+  const temporary_directory folder;
+  servers all(tg::cluster{});
+  all.with.checkpoints = folder.path.string();
+  all.start_all(two_and_one);
+  const auto total = tg::variable<"total", float, 4>(tg::zeros);
+  const auto more = tg::placeholder<"more", float, 4>();
+  const auto add = tg::assign_add(total, more);
+  const auto sum = tg::sum(total * 1.0f);
+  const auto closure = [=] { return tg::on<"/job:ps/task:1">(tg::outputs(add, sum)); };
+  tg::typed_monitored_session session(all.network, two_and_one, {"worker", 0}, tg::compile(closure), all.client(),
+                                      quick(true));
+  const tg::tensor<float> ones({4}, {1, 1, 1, 1});
+  for (int i = 0; i < 3; ++i) session.run(add, more = ones);
+  CHECK(session.save().name == "model-2");
+  session.run(add, more = ones, tg::timeout(60s));
+  all.workers[{"ps", 1}].reset();
+  all.start({"ps", 1}, "b:1");
+  const float got = session.run(sum);
+  CHECK(got == 12);  // of the checkpoint
+  CHECK(session.sessions() == 2);
+}
+
+TEST_CASE("limits of a run end its repetitions, too, and the next run goes on when servers are there again") {
+  servers all(two_and_one);
+  auto without = quick(true);
+  without.checkpoints.clear();
+  auto how = all.client();
+  how.connect_ns = 20'000'000;
+  how.again_ns = 20'000'000;
+  how.told = nullptr;
+  tg::monitored_session session(all.network, two_and_one, {"worker", 0}, counters(), how, without);
+  session.run({"more_a", "more_b"});
+  all.workers[{"ps", 1}].reset();
+  CHECK(tg::test::code_of([&] { session.run({"more_b"}, {}, tg::timeout(200ms)); }) ==
+        tg::status_code::deadline_exceeded);
+  tg::cancellation stop;
+  std::thread stops([&] {
+    std::this_thread::sleep_for(50ms);
+    stop.cancel();
+  });
+  CHECK(tg::test::code_of([&] { session.run({"more_b"}, {}, tg::stop_with(stop)); }) == tg::status_code::cancelled);
+  stops.join();
+  all.start({"ps", 1}, "b:1");
+  CHECK(first(session.run({"more_b"}, {}, tg::timeout(60s))[0]) == 1);  // it began anew
+  CHECK(first(session.run({"a"})[0]) == 1);
 }
 
 }  // namespace

@@ -17,8 +17,10 @@
 #include "tagma/cluster/checkpoint.hpp"
 #include "tagma/cluster/service/checkpoint_folder.hpp"
 #include "tagma/cluster/service/inquiry.hpp"
+#include "tagma/cluster/service/threads.hpp"
 #include "tagma/cluster/session.hpp"
 #include "tagma/cluster/session_checkpoints.hpp"
+#include "tagma/runtime/run_limits.hpp"
 
 namespace tagma {
 
@@ -57,8 +59,18 @@ class monitored_session {
                     cluster_session_options session = {}, monitored_options options = {},
                     std::vector<run_hooks> hooks = {});
 
-  /// As of `cluster_session`.
-  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {});
+  /// As of `cluster_session`. Limits are those of the run with all its repetitions, and of what is waited for between
+  /// them.
+  /// @{
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {},
+                              const run_limits& limits = {}) {
+    return repeated([&](const run_limits& left) { return session_->run(outputs, feeds, left); }, limits);
+  }
+  std::vector<any_tensor> run_outputs(const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
+                                      const run_limits& limits = runtime::no_limits) {
+    return repeated([&](const run_limits& left) { return session_->run_outputs(outputs, feeds, left); }, limits);
+  }
+  /// @}
   /// Saves the next checkpoint now, as the chief does from time to time.
   saved_checkpoint save();
 
@@ -67,8 +79,11 @@ class monitored_session {
   [[nodiscard]] int sessions() const { return sessions_; }
 
  private:
-  void begin();
+  void begin(const run_limits& limits);
   void attempt();
+  template <class Run>
+  std::vector<any_tensor> repeated(const Run& run, const run_limits& limits);
+  void save_in_time();
   [[nodiscard]] static bool is_loss(const error& e) {
     return e.code() == status_code::aborted || e.code() == status_code::unavailable;
   }
@@ -124,7 +139,7 @@ inline monitored_session::monitored_session(transport::network& by, cluster memb
       options_(std::move(options)),
       hooks_(std::move(hooks)),
       saved_ns_(by.now()) {
-  begin();
+  begin(how_.opening);
 }
 
 inline void monitored_session::attempt() {
@@ -148,45 +163,64 @@ inline void monitored_session::attempt() {
     if (h.session_made) h.session_made(*session_);
 }
 
-inline void monitored_session::begin() {
+inline void monitored_session::begin(const run_limits& limits) {
   session_.reset();
   const std::int64_t until = network_.now() + options_.wait_ns;
+  const runtime::run_guard stops(limits);
+  how_.opening = limits;
   for (;;) {
     try {
-      return attempt();
+      attempt();
+      break;
     } catch (const error& e) {
       if (!is_loss(e)) throw;
       if (network_.now() >= until)
         fail(status_code::deadline_exceeded, {"the cluster is not there: ", runtime::without_code(e.what())});
     }
-    service::pause_for(options_.again_ns);
+    service::pause_for(options_.again_ns, limits);
+    if (const status_code reason = stops.over(); reason != status_code::ok)
+      stops.explain(reason, " while the session was made again");
   }
+  how_.opening = {};  // what may stop it is not there for longer
 }
 
-inline std::vector<any_tensor> monitored_session::run(const std::vector<output_name>& outputs,
-                                                      const std::vector<named_feed>& feeds) {
+template <class Run>
+std::vector<any_tensor> monitored_session::repeated(const Run& run, const run_limits& limits) {
+  const std::int64_t until = limits.timeout_ns > 0 ? network_.now() + limits.timeout_ns : 0;
+  run_limits left = limits;
+  const auto shorten = [&] {
+    if (until != 0) left.timeout_ns = std::max<std::int64_t>(until - network_.now(), 1);
+  };
   std::vector<any_tensor> results;
+  // There is none if the last run has ended before there was another one.
+  if (session_ == nullptr) begin(left);
   for (;;) {
     for (const run_hooks& h : hooks_)
       if (h.before_run) h.before_run();
+    shorten();
     try {
-      results = session_->run(outputs, feeds);
+      results = run(left);
       break;
     } catch (const error& e) {
       if (!is_loss(e)) throw;
     }
-    begin();
+    shorten();
+    begin(left);
   }
   for (const run_hooks& h : hooks_)
     if (h.after_run) h.after_run(results);
+  save_in_time();
+  return results;
+}
+
+inline void monitored_session::save_in_time() {
   const bool saves = options_.chief && !options_.checkpoints.empty() && options_.save_every_ns > 0;
-  if (!saves || network_.now() - saved_ns_ < options_.save_every_ns) return results;
+  if (!saves || network_.now() - saved_ns_ < options_.save_every_ns) return;
   try {
     save();
   } catch (const error& e) {
     if (!is_loss(e)) throw;  // else the next run finds that out
   }
-  return results;
 }
 
 inline saved_checkpoint monitored_session::save() {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/monitored_session.hpp"
 #include "tagma/cluster/session.hpp"
 #include "tagma/cluster/session_checkpoints.hpp"
 #include "tagma/plan/compiled_plan.hpp"
@@ -32,10 +33,10 @@ template <class Graph>
 struct distant_graph : Graph {};
 
 /// A program whose runs are those of a session by names.
-template <class Program>
+template <class Program, class Runs>
 struct distant_program {
   using graph = distant_graph<typename Program::graph>;
-  cluster_session* runs;
+  Runs* runs;
 };
 
 /// Resources, kernels and devices are the servers'.
@@ -106,7 +107,8 @@ struct distant_run {
   std::vector<named_feed> feeds;
   std::vector<run_limits> limits;
 
-  [[nodiscard]] TAGMA_COLD std::vector<any_tensor> ask(cluster_session& runs, const source_line& at) {
+  template <class Runs>
+  [[nodiscard]] TAGMA_COLD std::vector<any_tensor> ask(Runs& runs, const source_line& at) {
     try {
       if (limits.empty()) return runs.run_outputs(outputs, feeds);
       if (limits.size() > 1) runtime::join({limits.data(), limits.size()});
@@ -117,12 +119,12 @@ struct distant_run {
   }
 };
 
-template <class Program>
-class program_session<distant_program<Program>> {
+template <class Program, class Runs>
+class program_session<distant_program<Program, Runs>> {
  public:
   using graph = typename Program::graph;
 
-  program_session(const distant_program<Program>& program, const session_options&) : runs_(program.runs) {}
+  program_session(const distant_program<Program, Runs>& program, const session_options&) : runs_(program.runs) {}
 
   template <int... Output, class Take, class... Arguments>
   void run(const Take& take, const source_line& at, const Arguments&... arguments) {
@@ -148,7 +150,7 @@ class program_session<distant_program<Program>> {
     to.limits.push_back(l);
   }
 
-  cluster_session* runs_;
+  Runs* runs_;
 };
 
 /// A program of any type as data.
@@ -160,35 +162,24 @@ template <class Closure>
 }
 /// @}
 
-/// Runs of a program by its handles, of which the session by names is made first.
-template <class Program>
-class typed_runs : session<distant_program<std::remove_const_t<Program>>> {
-  using by_handles = session<distant_program<std::remove_const_t<Program>>>;
+/// Runs of a program by its handles, which a session by names does, `cluster_session` or `monitored_session`.
+template <class Program, class Runs>
+class typed_runs : session<distant_program<std::remove_const_t<Program>, Runs>> {
+  using by_handles = session<distant_program<std::remove_const_t<Program>, Runs>>;
 
  public:
   /// `run(loss, x = images)`, `run(fetch(loss, train), x = images, timeout(500ms))`. Feeds are for placeholders;
   /// Unimplemented for a tensor that is computed.
   using by_handles::run;
 
-  /// As of `cluster_session`.
-  /// @{
-  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return runs_.save(name, how); }
-  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
-    return runs_.restore(name, pause_ns);
-  }
-  [[nodiscard]] device_spec device_of(ir::node_id node) const { return runs_.device_of(node); }
-  /// @}
-
  protected:
-  explicit typed_runs(cluster_session& runs) : by_handles({&runs}), runs_(runs) {}
-
- private:
-  cluster_session& runs_;
+  explicit typed_runs(Runs& runs) : by_handles({&runs}) {}
 };
 
 /// Made before what refers to it.
-struct cluster_session_first {
-  cluster_session by_names;
+template <class Runs>
+struct session_by_names {
+  Runs by_names;
 };
 
 }  // namespace detail
@@ -203,13 +194,39 @@ inline constexpr bool joins_devices<detail::distant_graph<Graph>, Placed> = true
 /// numbers, save what only servers know: devices, kernels, and the order of updates (TAGMA-E067) are errors of the
 /// session and its runs, InvalidArgument. Everything else is as of `cluster_session`.
 template <class Program>
-class typed_session : detail::cluster_session_first, public detail::typed_runs<Program> {
+class typed_session : detail::session_by_names<cluster_session>, public detail::typed_runs<Program, cluster_session> {
  public:
   /// As of `cluster_session`.
+  /// @{
   typed_session(transport::network& by, const cluster& members, const task_id& home, const Program& program,
                 cluster_session_options options = {})
-      : detail::cluster_session_first{{by, members, home, detail::as_data(program), std::move(options)}},
-        detail::typed_runs<Program>(by_names) {}
+      : detail::session_by_names<cluster_session>{{by, members, home, detail::as_data(program), std::move(options)}},
+        detail::typed_runs<Program, cluster_session>(by_names) {}
+  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return by_names.save(name, how); }
+  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
+    return by_names.restore(name, pause_ns);
+  }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return by_names.device_of(node); }
+  /// @}
+};
+
+/// `monitored_session` for a program with handles: runs that a loss of servers ends are done again, and are written and
+/// checked as those of `typed_session`.
+template <class Program>
+class typed_monitored_session : detail::session_by_names<monitored_session>,
+                                public detail::typed_runs<Program, monitored_session> {
+ public:
+  /// As of `monitored_session`.
+  /// @{
+  typed_monitored_session(transport::network& by, const cluster& members, const task_id& home, const Program& program,
+                          cluster_session_options how = {}, monitored_options options = {},
+                          std::vector<run_hooks> hooks = {})
+      : detail::session_by_names<monitored_session>{{by, members, home, detail::as_data(program), std::move(how),
+                                                     std::move(options), std::move(hooks)}},
+        detail::typed_runs<Program, monitored_session>(by_names) {}
+  saved_checkpoint save() { return by_names.save(); }
+  [[nodiscard]] int sessions() const { return by_names.sessions(); }
+  /// @}
 };
 
 }  // namespace tagma

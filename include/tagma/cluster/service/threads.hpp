@@ -94,6 +94,8 @@ class thread {
 
 /// Sleeps for so many nanoseconds.
 void pause_for(std::int64_t ns);
+/// ... or until there may be a reason to stop.
+void pause_for(std::int64_t ns, const run_limits& limits);
 
 /// Writes a line to standard error: what is told to nobody else.
 void print_line(const std::string& text);

@@ -4,6 +4,7 @@
 /// @file
 /// Definitions of threads.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
 #include <cstdio>
 #include <random>
 #include <utility>
@@ -43,6 +44,14 @@ TAGMA_DECL void thread::join() {
 TAGMA_DECL void pause_for(std::int64_t ns) {
   runtime::wait_word nobody;
   nobody.sleep_until(nobody.load(memory_order::relaxed), runtime::now_ns() + ns);
+}
+
+TAGMA_DECL void pause_for(std::int64_t ns, const run_limits& limits) {
+  runtime::wait_word nobody;
+  run_limits both;
+  both.stop = limits.stop;
+  both.timeout_ns = limits.timeout_ns > 0 ? std::min(ns, limits.timeout_ns) : ns;
+  if (ns > 0) runtime::run_guard(both).wait(nobody, nobody.load(memory_order::relaxed));
 }
 
 TAGMA_COLD TAGMA_DECL void print_line(const std::string& text) {
