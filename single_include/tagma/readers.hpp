@@ -2879,6 +2879,13 @@ class reader {
 void put_varint(std::string& to, std::uint64_t value);
 /// Appends a field of bytes: a text, a message or packed numbers.
 void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes);
+/// Appends a field of a number.
+/// @{
+void put_integer(std::string& to, std::uint32_t number, std::int64_t value);
+void put_double(std::string& to, std::uint32_t number, double value);
+/// @}
+/// As in a field, or packed.
+[[nodiscard]] std::string bytes_of_double(double value);
 
 }  // namespace tagma::io::wire
 
@@ -2888,6 +2895,8 @@ void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes);
 
 /// @file
 /// Definitions of wire.hpp: in the compiled half, or else in each file that includes it.
+
+#include <bit>
 
 namespace tagma::io::wire {
 
@@ -2900,6 +2909,23 @@ TAGMA_DECL void put_bytes(std::string& to, std::uint32_t number, std::string_vie
   put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::bytes));
   put_varint(to, bytes.size());
   to.append(bytes);
+}
+
+TAGMA_DECL void put_integer(std::string& to, std::uint32_t number, std::int64_t value) {
+  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::varint));
+  put_varint(to, static_cast<std::uint64_t>(value));
+}
+
+TAGMA_DECL void put_double(std::string& to, std::uint32_t number, double value) {
+  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::fixed64));
+  to += bytes_of_double(value);
+}
+
+TAGMA_DECL std::string bytes_of_double(double value) {
+  const auto word = std::bit_cast<std::uint64_t>(value);
+  std::string bytes;
+  for (int shift = 0; shift < 64; shift += 8) bytes += static_cast<char>(word >> shift & 0xff);
+  return bytes;
 }
 
 }  // namespace tagma::io::wire

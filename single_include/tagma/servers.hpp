@@ -1556,6 +1556,8 @@ class thread {
 
 /// Sleeps for so many nanoseconds.
 void pause_for(std::int64_t ns);
+/// ... or until there may be a reason to stop.
+void pause_for(std::int64_t ns, const run_limits& limits);
 
 /// Writes a line to standard error: what is told to nobody else.
 void print_line(const std::string& text);
@@ -1570,6 +1572,7 @@ void print_line(const std::string& text);
 /// @file
 /// Definitions of threads.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
 #include <cstdio>
 #include <random>
 #include <utility>
@@ -1605,6 +1608,14 @@ TAGMA_DECL void thread::join() {
 TAGMA_DECL void pause_for(std::int64_t ns) {
   runtime::wait_word nobody;
   nobody.sleep_until(nobody.load(memory_order::relaxed), runtime::now_ns() + ns);
+}
+
+TAGMA_DECL void pause_for(std::int64_t ns, const run_limits& limits) {
+  runtime::wait_word nobody;
+  run_limits both;
+  both.stop = limits.stop;
+  both.timeout_ns = limits.timeout_ns > 0 ? std::min(ns, limits.timeout_ns) : ns;
+  if (ns > 0) runtime::run_guard(both).wait(nobody, nobody.load(memory_order::relaxed));
 }
 
 TAGMA_COLD TAGMA_DECL void print_line(const std::string& text) {
@@ -5321,8 +5332,18 @@ class monitored_session {
                     cluster_session_options session = {}, monitored_options options = {},
                     std::vector<run_hooks> hooks = {});
 
-  /// As of `cluster_session`.
-  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {});
+  /// As of `cluster_session`. Limits are those of the run with all its repetitions, and of what is waited for between
+  /// them.
+  /// @{
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {},
+                              const run_limits& limits = {}) {
+    return repeated([&](const run_limits& left) { return session_->run(outputs, feeds, left); }, limits);
+  }
+  std::vector<any_tensor> run_outputs(const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
+                                      const run_limits& limits = runtime::no_limits) {
+    return repeated([&](const run_limits& left) { return session_->run_outputs(outputs, feeds, left); }, limits);
+  }
+  /// @}
   /// Saves the next checkpoint now, as the chief does from time to time.
   saved_checkpoint save();
 
@@ -5331,8 +5352,11 @@ class monitored_session {
   [[nodiscard]] int sessions() const { return sessions_; }
 
  private:
-  void begin();
+  void begin(const run_limits& limits);
   void attempt();
+  template <class Run>
+  std::vector<any_tensor> repeated(const Run& run, const run_limits& limits);
+  void save_in_time();
   [[nodiscard]] static bool is_loss(const error& e) {
     return e.code() == status_code::aborted || e.code() == status_code::unavailable;
   }
@@ -5388,7 +5412,7 @@ inline monitored_session::monitored_session(transport::network& by, cluster memb
       options_(std::move(options)),
       hooks_(std::move(hooks)),
       saved_ns_(by.now()) {
-  begin();
+  begin(how_.opening);
 }
 
 inline void monitored_session::attempt() {
@@ -5412,45 +5436,64 @@ inline void monitored_session::attempt() {
     if (h.session_made) h.session_made(*session_);
 }
 
-inline void monitored_session::begin() {
+inline void monitored_session::begin(const run_limits& limits) {
   session_.reset();
   const std::int64_t until = network_.now() + options_.wait_ns;
+  const runtime::run_guard stops(limits);
+  how_.opening = limits;
   for (;;) {
     try {
-      return attempt();
+      attempt();
+      break;
     } catch (const error& e) {
       if (!is_loss(e)) throw;
       if (network_.now() >= until)
         fail(status_code::deadline_exceeded, {"the cluster is not there: ", runtime::without_code(e.what())});
     }
-    service::pause_for(options_.again_ns);
+    service::pause_for(options_.again_ns, limits);
+    if (const status_code reason = stops.over(); reason != status_code::ok)
+      stops.explain(reason, " while the session was made again");
   }
+  how_.opening = {};  // what may stop it is not there for longer
 }
 
-inline std::vector<any_tensor> monitored_session::run(const std::vector<output_name>& outputs,
-                                                      const std::vector<named_feed>& feeds) {
+template <class Run>
+std::vector<any_tensor> monitored_session::repeated(const Run& run, const run_limits& limits) {
+  const std::int64_t until = limits.timeout_ns > 0 ? network_.now() + limits.timeout_ns : 0;
+  run_limits left = limits;
+  const auto shorten = [&] {
+    if (until != 0) left.timeout_ns = std::max<std::int64_t>(until - network_.now(), 1);
+  };
   std::vector<any_tensor> results;
+  // There is none if the last run has ended before there was another one.
+  if (session_ == nullptr) begin(left);
   for (;;) {
     for (const run_hooks& h : hooks_)
       if (h.before_run) h.before_run();
+    shorten();
     try {
-      results = session_->run(outputs, feeds);
+      results = run(left);
       break;
     } catch (const error& e) {
       if (!is_loss(e)) throw;
     }
-    begin();
+    shorten();
+    begin(left);
   }
   for (const run_hooks& h : hooks_)
     if (h.after_run) h.after_run(results);
+  save_in_time();
+  return results;
+}
+
+inline void monitored_session::save_in_time() {
   const bool saves = options_.chief && !options_.checkpoints.empty() && options_.save_every_ns > 0;
-  if (!saves || network_.now() - saved_ns_ < options_.save_every_ns) return results;
+  if (!saves || network_.now() - saved_ns_ < options_.save_every_ns) return;
   try {
     save();
   } catch (const error& e) {
     if (!is_loss(e)) throw;  // else the next run finds that out
   }
-  return results;
 }
 
 inline saved_checkpoint monitored_session::save() {
@@ -9737,10 +9780,10 @@ template <class Graph>
 struct distant_graph : Graph {};
 
 /// A program whose runs are those of a session by names.
-template <class Program>
+template <class Program, class Runs>
 struct distant_program {
   using graph = distant_graph<typename Program::graph>;
-  cluster_session* runs;
+  Runs* runs;
 };
 
 /// Resources, kernels and devices are the servers'.
@@ -9811,7 +9854,8 @@ struct distant_run {
   std::vector<named_feed> feeds;
   std::vector<run_limits> limits;
 
-  [[nodiscard]] TAGMA_COLD std::vector<any_tensor> ask(cluster_session& runs, const source_line& at) {
+  template <class Runs>
+  [[nodiscard]] TAGMA_COLD std::vector<any_tensor> ask(Runs& runs, const source_line& at) {
     try {
       if (limits.empty()) return runs.run_outputs(outputs, feeds);
       if (limits.size() > 1) runtime::join({limits.data(), limits.size()});
@@ -9822,12 +9866,12 @@ struct distant_run {
   }
 };
 
-template <class Program>
-class program_session<distant_program<Program>> {
+template <class Program, class Runs>
+class program_session<distant_program<Program, Runs>> {
  public:
   using graph = typename Program::graph;
 
-  program_session(const distant_program<Program>& program, const session_options&) : runs_(program.runs) {}
+  program_session(const distant_program<Program, Runs>& program, const session_options&) : runs_(program.runs) {}
 
   template <int... Output, class Take, class... Arguments>
   void run(const Take& take, const source_line& at, const Arguments&... arguments) {
@@ -9853,7 +9897,7 @@ class program_session<distant_program<Program>> {
     to.limits.push_back(l);
   }
 
-  cluster_session* runs_;
+  Runs* runs_;
 };
 
 /// A program of any type as data.
@@ -9865,35 +9909,24 @@ template <class Closure>
 }
 /// @}
 
-/// Runs of a program by its handles, of which the session by names is made first.
-template <class Program>
-class typed_runs : session<distant_program<std::remove_const_t<Program>>> {
-  using by_handles = session<distant_program<std::remove_const_t<Program>>>;
+/// Runs of a program by its handles, which a session by names does, `cluster_session` or `monitored_session`.
+template <class Program, class Runs>
+class typed_runs : session<distant_program<std::remove_const_t<Program>, Runs>> {
+  using by_handles = session<distant_program<std::remove_const_t<Program>, Runs>>;
 
  public:
   /// `run(loss, x = images)`, `run(fetch(loss, train), x = images, timeout(500ms))`. Feeds are for placeholders;
   /// Unimplemented for a tensor that is computed.
   using by_handles::run;
 
-  /// As of `cluster_session`.
-  /// @{
-  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return runs_.save(name, how); }
-  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
-    return runs_.restore(name, pause_ns);
-  }
-  [[nodiscard]] device_spec device_of(ir::node_id node) const { return runs_.device_of(node); }
-  /// @}
-
  protected:
-  explicit typed_runs(cluster_session& runs) : by_handles({&runs}), runs_(runs) {}
-
- private:
-  cluster_session& runs_;
+  explicit typed_runs(Runs& runs) : by_handles({&runs}) {}
 };
 
 /// Made before what refers to it.
-struct cluster_session_first {
-  cluster_session by_names;
+template <class Runs>
+struct session_by_names {
+  Runs by_names;
 };
 
 }  // namespace detail
@@ -9908,13 +9941,39 @@ inline constexpr bool joins_devices<detail::distant_graph<Graph>, Placed> = true
 /// numbers, save what only servers know: devices, kernels, and the order of updates (TAGMA-E067) are errors of the
 /// session and its runs, InvalidArgument. Everything else is as of `cluster_session`.
 template <class Program>
-class typed_session : detail::cluster_session_first, public detail::typed_runs<Program> {
+class typed_session : detail::session_by_names<cluster_session>, public detail::typed_runs<Program, cluster_session> {
  public:
   /// As of `cluster_session`.
+  /// @{
   typed_session(transport::network& by, const cluster& members, const task_id& home, const Program& program,
                 cluster_session_options options = {})
-      : detail::cluster_session_first{{by, members, home, detail::as_data(program), std::move(options)}},
-        detail::typed_runs<Program>(by_names) {}
+      : detail::session_by_names<cluster_session>{{by, members, home, detail::as_data(program), std::move(options)}},
+        detail::typed_runs<Program, cluster_session>(by_names) {}
+  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return by_names.save(name, how); }
+  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
+    return by_names.restore(name, pause_ns);
+  }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return by_names.device_of(node); }
+  /// @}
+};
+
+/// `monitored_session` for a program with handles: runs that a loss of servers ends are done again, and are written and
+/// checked as those of `typed_session`.
+template <class Program>
+class typed_monitored_session : detail::session_by_names<monitored_session>,
+                                public detail::typed_runs<Program, monitored_session> {
+ public:
+  /// As of `monitored_session`.
+  /// @{
+  typed_monitored_session(transport::network& by, const cluster& members, const task_id& home, const Program& program,
+                          cluster_session_options how = {}, monitored_options options = {},
+                          std::vector<run_hooks> hooks = {})
+      : detail::session_by_names<monitored_session>{{by, members, home, detail::as_data(program), std::move(how),
+                                                     std::move(options), std::move(hooks)}},
+        detail::typed_runs<Program, monitored_session>(by_names) {}
+  saved_checkpoint save() { return by_names.save(); }
+  [[nodiscard]] int sessions() const { return by_names.sessions(); }
+  /// @}
 };
 
 }  // namespace tagma

@@ -20,4 +20,5 @@
 #include "tagma/data/thread_search.ipp"
 #include "tagma/data/tuner.ipp"
 #include "tagma/observe/progress.ipp"
+#include "tagma/observe/summary_writer.ipp"
 #include "tagma/observe/trace.ipp"

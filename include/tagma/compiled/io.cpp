@@ -7,6 +7,7 @@
 #include "tagma/io/csv_reader.ipp"
 #include "tagma/io/decode_image.ipp"
 #include "tagma/io/elements.ipp"
+#include "tagma/io/event_file.ipp"
 #include "tagma/io/example.ipp"
 #include "tagma/io/fixed_length.ipp"
 #include "tagma/io/idx.ipp"

@@ -96,6 +96,13 @@ class reader {
 void put_varint(std::string& to, std::uint64_t value);
 /// Appends a field of bytes: a text, a message or packed numbers.
 void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes);
+/// Appends a field of a number.
+/// @{
+void put_integer(std::string& to, std::uint32_t number, std::int64_t value);
+void put_double(std::string& to, std::uint32_t number, double value);
+/// @}
+/// As in a field, or packed.
+[[nodiscard]] std::string bytes_of_double(double value);
 
 }  // namespace tagma::io::wire
 
