@@ -5968,6 +5968,8 @@ TAGMA_DECL fashion_mnist_data fashion_mnist(const std::string& directory) {
 
 }  // namespace tagma
 // ---- tagma/observe/progress.hpp
+#ifndef TAGMA_SINGLE_OBSERVE_PROGRESS_HPP
+#define TAGMA_SINGLE_OBSERVE_PROGRESS_HPP
 
 /// @file
 /// Progress on long work: a line that is drawn again and again on a terminal, and a few lines anywhere else.
@@ -6065,6 +6067,8 @@ class progress {
 }  // namespace tagma
 
 // ---- tagma/observe/progress.ipp
+#ifndef TAGMA_SINGLE_OBSERVE_PROGRESS_IPP
+#define TAGMA_SINGLE_OBSERVE_PROGRESS_IPP
 
 /// @file
 /// Definitions of progress.hpp: in the compiled half, or else in each file that includes it.
@@ -6180,6 +6184,8 @@ TAGMA_DECL progress::iterator& progress::iterator::operator++() {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_OBSERVE_PROGRESS_IPP
+#endif  // TAGMA_SINGLE_OBSERVE_PROGRESS_HPP
 
 // ---- tagma/base/epilogue.hpp
 

@@ -1,2 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
+#include "tagma/train/fit.ipp"
+#include "tagma/train/history.ipp"
 #include "tagma/train/save.ipp"
