@@ -10,6 +10,7 @@
 
 namespace tagma {
 
+/// The length of one axis of a tensor, or a number of elements; `dyn` if it is known when the program runs.
 using extent = std::int64_t;
 
 struct shape;

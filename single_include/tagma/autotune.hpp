@@ -908,6 +908,7 @@ class stage : public any_stage {
   [[nodiscard]] virtual counted<const stage> permuted(std::uint64_t, bool) const { return nullptr; }
 };
 
+/// A stage that others share.
 template <class T>
 using stage_of = counted<const stage<T>>;
 
@@ -2568,7 +2569,9 @@ class dataset_iterator {
   }
   /// What was counted of this pass, by `explain`; nullptr where nothing is.
   [[nodiscard]] const datasets::meter* measured() const { return pass_->services.measured.get(); }
+  /// What is seen of the pass from other threads.
   [[nodiscard]] datasets::pass_watch watch() const { return {pass_->of, pass_->services.measured}; }
+  /// The stage that the elements are from.
   [[nodiscard]] const datasets::stage<T>& stage() const { return *pass_->of; }
 
  private:
@@ -3801,6 +3804,7 @@ struct interleave_options {
   extent ahead = 0;  ///< elements that each dataset gets ahead, in a thread of its own; 0: none
 };
 
+/// How `shuffle` and `global_shuffle` of a dataset order it.
 struct shuffle_options {
   /// Whether each pass, as those of `repeat`, has an order of its own.
   bool reshuffle = true;
@@ -4555,6 +4559,7 @@ namespace tagma::datasets {
 /// The bytes are those of the elements that the stages work on or keep, each counted as large as the largest one that
 /// its stage had so far. One element of each stage is always allowed.
 struct autotune_t {};
+/// The value of `autotune_t`: `map(f, datasets::autotune)`.
 inline constexpr autotune_t autotune;
 
 namespace detail {

@@ -289,6 +289,7 @@ enum class address_use : std::uint8_t {
   bind,     ///< a server listens there: port 0, 0.0.0.0 and [::] are good as well
 };
 
+/// What an address is for, and what may be left out of it.
 struct address_rules {
   address_use use = address_use::connect;
   std::uint16_t default_port = 0;  ///< of an address that is written without one; 0: it must have one
@@ -305,6 +306,7 @@ struct parsed_address {
   [[nodiscard]] const address* operator->() const { return &value; }
 };
 
+/// Reads `host:port`, `[ipv6]:port` or `unix:path`; never throws.
 [[nodiscard]] parsed_address parse_address(std::string_view text, const address_rules& rules = {});
 
 /// `parse_address` for callers that cannot go on without an address. Throws `invalid_argument`.
@@ -1290,6 +1292,7 @@ class task_addresses {
     for (const auto& [index, a] : by_index) entries_.emplace_back(index, written(a).text);
   }
 
+  /// Indices and addresses, as they were written.
   [[nodiscard]] const std::vector<std::pair<std::int64_t, std::string>>& entries() const { return entries_; }
 
  private:
@@ -1328,13 +1331,16 @@ class cluster {
   /// One task, which listens at a port that the system chooses: {"local": ["localhost:0"]}.
   [[nodiscard]] static cluster local();
 
+  /// True if there are no jobs.
   [[nodiscard]] bool empty() const { return jobs_.empty(); }
   /// All jobs, in the order of their names, of their tasks.
   [[nodiscard]] const jobs_type& as_map() const { return jobs_; }
 
   /// Names in order.
   [[nodiscard]] std::vector<std::string> jobs() const;
+  /// True if there is a job of this name.
   [[nodiscard]] bool has_job(std::string_view job) const { return jobs_.find(job) != jobs_.end(); }
+  /// True if that job has a task of this index.
   [[nodiscard]] bool has_task(std::string_view job, int task) const;
   /// Tasks of all jobs.
   [[nodiscard]] int num_tasks() const;
@@ -1342,7 +1348,9 @@ class cluster {
   /// How many tasks a job has, holes not counted. This and what follows throws `invalid_argument`, which says what
   /// there is, for a job or a task that is not there.
   [[nodiscard]] int num_tasks(std::string_view job) const { return static_cast<int>(tasks_of(job).size()); }
+  /// The indices of the tasks of a job, in order.
   [[nodiscard]] std::vector<int> task_indices(std::string_view job) const;
+  /// Where a task is reached.
   [[nodiscard]] const address& task_address(std::string_view job, int task) const;
   /// By index, with holes where a job has no such task.
   [[nodiscard]] std::vector<std::optional<address>> job_tasks(std::string_view job) const;
@@ -1677,7 +1685,9 @@ class environment {
   /// The variables of this process, as they are when they are asked for.
   [[nodiscard]] static environment of_process();
 
+  /// A variable, if it is set.
   [[nodiscard]] std::optional<std::string> find(std::string_view name) const;
+  /// True if a variable is set.
   [[nodiscard]] bool has(std::string_view name) const { return find(name).has_value(); }
 
   /// A whole number. Throws `invalid_argument`, which names the variable, for a value that is none or out of bounds.
@@ -1685,6 +1695,7 @@ class environment {
 
   /// What `who` needs beside what it has. Throws `invalid_argument` if the variable is not set.
   [[nodiscard]] std::string need(std::string_view name, std::string_view who) const;
+  /// As `find_number`, of a variable that must be set.
   [[nodiscard]] int need_number(std::string_view name, int low, int high, std::string_view who) const;
 
  private:
@@ -1771,9 +1782,13 @@ class role {
   /// task, and where it has several and it is not said which.
   explicit role(tagma::cluster members, const role_options& options = {});
 
+  /// The whole cluster.
   [[nodiscard]] const tagma::cluster& cluster() const { return members_; }
+  /// The job of this process.
   [[nodiscard]] const std::string& job() const { return id_.job; }
+  /// The index of this process in its job.
   [[nodiscard]] int task() const { return id_.task; }
+  /// Job and index.
   [[nodiscard]] const task_id& id() const { return id_; }
 
   /// Where others reach this process. Throws `failed_precondition` for an evaluator that is not in the cluster.
@@ -1781,8 +1796,11 @@ class role {
   /// Job, replica 0 and task: "/job:worker/replica:0/task:3".
   [[nodiscard]] device_spec device() const;
 
+  /// True for the task that initialises and saves.
   [[nodiscard]] bool is_chief() const;
+  /// True for a parameter server.
   [[nodiscard]] bool is_ps() const { return id_.job == "ps"; }
+  /// True for an evaluator.
   [[nodiscard]] bool is_evaluator() const { return id_.job == "evaluator"; }
 
   friend bool operator==(const role&, const role&) = default;
@@ -2228,6 +2246,7 @@ class input_file {
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
   explicit input_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -2251,6 +2270,7 @@ class output_file {
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
   explicit output_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.

@@ -907,6 +907,7 @@ class stage : public any_stage {
   [[nodiscard]] virtual counted<const stage> permuted(std::uint64_t, bool) const { return nullptr; }
 };
 
+/// A stage that others share.
 template <class T>
 using stage_of = counted<const stage<T>>;
 
@@ -2567,7 +2568,9 @@ class dataset_iterator {
   }
   /// What was counted of this pass, by `explain`; nullptr where nothing is.
   [[nodiscard]] const datasets::meter* measured() const { return pass_->services.measured.get(); }
+  /// What is seen of the pass from other threads.
   [[nodiscard]] datasets::pass_watch watch() const { return {pass_->of, pass_->services.measured}; }
+  /// The stage that the elements are from.
   [[nodiscard]] const datasets::stage<T>& stage() const { return *pass_->of; }
 
  private:
@@ -3800,6 +3803,7 @@ struct interleave_options {
   extent ahead = 0;  ///< elements that each dataset gets ahead, in a thread of its own; 0: none
 };
 
+/// How `shuffle` and `global_shuffle` of a dataset order it.
 struct shuffle_options {
   /// Whether each pass, as those of `repeat`, has an order of its own.
   bool reshuffle = true;
@@ -4285,6 +4289,7 @@ struct labelled {
   [[nodiscard]] batches<Image, Label> shuffle(extent buffer, std::uint64_t seed = 0) const& {
     return batches<Image, Label>(*this).shuffle(buffer, seed);
   }
+  /// Batches of `size` examples; the last one may be smaller, or is left out.
   [[nodiscard]] batches<Image, Label> batch(extent size, bool drop_remainder = false) const& {
     return batches<Image, Label>(*this).batch(size, drop_remainder);
   }

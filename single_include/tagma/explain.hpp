@@ -1775,6 +1775,7 @@ class input_file {
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
   explicit input_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -1798,6 +1799,7 @@ class output_file {
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
   explicit output_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
@@ -2123,10 +2125,12 @@ class trace final : public runtime::trace_sink {
  public:
   trace() : begin_ns_(runtime::now_ns()) {}
 
+  /// Called by sessions for each step.
   TAGMA_DECL void add(const runtime::traced_step& step) noexcept override;
 
   /// Steps recorded so far, and those that there was no memory for.
   [[nodiscard]] std::size_t size() const;
+  /// Steps that there was no memory for.
   [[nodiscard]] std::size_t lost() const;
 
   /// The timeline as JSON: times in microseconds since this object was made.
@@ -2138,6 +2142,7 @@ class trace final : public runtime::trace_sink {
     int first_process = 0;       ///< devices are shown as processes with numbers from here on
     std::string_view task{};     ///< in front of the names of devices
   };
+  /// These events, with the numbers and names that `of` says.
   [[nodiscard]] std::string events(const part& of) const;
   /// Joins such parts.
   [[nodiscard]] static std::string json_of(array_view<const std::string> parts);

@@ -321,6 +321,7 @@ class input_file {
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
   explicit input_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -344,6 +345,7 @@ class output_file {
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
   explicit output_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
@@ -472,7 +474,9 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -487,8 +491,11 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return name_; }
+  /// How many bytes are left.
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
  private:
@@ -504,7 +511,9 @@ class any_source {
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
   any_source(S source) : model_(std::make_unique<model<S>>(std::move(source))) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to) { return model_->read(to); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return model_->name(); }
   /// No more bytes than this can follow, or `unknown_length`.
   [[nodiscard]] std::uint64_t at_most() const { return model_->at_most(); }
@@ -581,11 +590,13 @@ class buffered_reader {
   buffered_reader(S source, std::size_t block = default_block)
       : buffered_reader(any_source(std::move(source)), block) {}
 
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return source_.name(); }
   /// How many bytes were taken.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// No more bytes than this can follow, or `unknown_length`.
   [[nodiscard]] std::uint64_t at_most() const;
+  /// True if no byte is left.
   [[nodiscard]] bool at_end() { return !fill(1); }
 
   /// The next `n` bytes, which stay; fewer where the source ends.
@@ -1140,6 +1151,7 @@ TAGMA_DECL wide_product multiply(std::uint64_t a, std::uint64_t b) {
 
 namespace tagma::io {
 
+/// How records of CSV are read.
 struct csv_options {
   char delimiter = ',';
   /// Whether a field may stand in quotes, in which delimiters, line ends and doubled quotes belong to it.
@@ -1161,10 +1173,12 @@ struct csv_column {
   bool required = true;
   T otherwise{};
 };
+/// A column that may not be missing.
 template <csv_type T>
 [[nodiscard]] csv_column<T> csv_required() {
   return {};
 }
+/// A column that is `value` where it is missing.
 template <csv_type T>
 [[nodiscard]] csv_column<T> csv_default(T value) {
   return {false, std::move(value)};
@@ -1215,6 +1229,7 @@ class csv_decoder {
   /// for columns that do not increase or are not as many as the fields.
   csv_decoder(std::vector<csv_field> fields, csv_options options);
 
+  /// The columns.
   [[nodiscard]] const std::vector<csv_field>& fields() const { return fields_; }
 
   /// Reads one record, without the line end behind it.
@@ -1540,7 +1555,9 @@ class whole_file_reader {
  public:
   explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return std::string(in_.name()); }
 
  private:
@@ -1554,7 +1571,9 @@ class identity_reader {
  public:
   explicit identity_reader(std::string text) : text_(std::move(text)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return text_; }
 
  private:
@@ -1762,7 +1781,9 @@ class file_sink {
   /// Throws as `output_file` does.
   explicit file_sink(std::string path) : file_(std::move(path)) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { file_.write(from.data(), from.size()); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return file_.path(); }
 
  private:
@@ -1774,7 +1795,9 @@ class string_sink {
  public:
   explicit string_sink(std::string& to) : to_(&to) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { to_->append(reinterpret_cast<const char*>(from.data()), from.size()); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return "memory"; }
 
  private:
@@ -1788,7 +1811,9 @@ class any_sink {
     requires(!std::is_same_v<S, any_sink> && byte_sink<S>)
   any_sink(S sink) : model_(std::make_unique<model<S>>(std::move(sink))) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { model_->write(from); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return model_->name(); }
   /// Does what the sink does behind the last byte.
   void finish() { model_->finish(); }
@@ -1949,7 +1974,9 @@ class inflated_source {
   inflated_source(any_source packed, compression format)
       : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return packed_.name(); }
   /// Deflate shrinks data to a 1032th at best.
   [[nodiscard]] std::uint64_t at_most() const;
@@ -1980,8 +2007,11 @@ class deflated_sink {
   deflated_sink(any_sink to, compression format, int level = -1)
       : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
+  /// Writes what is held, and the end of the format; without it the file is cut off.
   void finish();
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return to_.name(); }
 
  private:
@@ -2119,6 +2149,7 @@ TAGMA_DECL any_sink create(std::string path, compression format) {
 
 namespace tagma::io {
 
+/// How a file of CSV falls into records.
 struct csv_reader_options {
   char delimiter = ',';
   bool quotes = true;
@@ -2135,7 +2166,9 @@ class csv_reader {
  public:
   explicit csv_reader(buffered_reader in, const csv_reader_options& options = {});
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
@@ -2270,6 +2303,7 @@ TAGMA_COLD TAGMA_DECL void csv_reader::fail_open() const {
 
 namespace tagma::io {
 
+/// Where records of one length lie in a file.
 struct fixed_length_options {
   std::int64_t record_bytes = 0;  ///< of a record, at least 1
   std::int64_t header_bytes = 0;  ///< before the first record
@@ -2284,7 +2318,9 @@ class fixed_length_record_reader {
   /// Throws `invalid_argument` for negative sizes, for records of no bytes, and for sizes that no process can address.
   fixed_length_record_reader(buffered_reader in, const fixed_length_options& options);
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", record_}); }
 
  private:
@@ -2356,6 +2392,7 @@ TAGMA_DECL bool fixed_length_record_reader::end() {
 
 namespace tagma::io {
 
+/// How a text falls into records.
 struct text_line_options {
   /// How many lines at the beginning are no records.
   std::int64_t skip_header_lines = 0;
@@ -2368,7 +2405,9 @@ class text_line_reader {
   /// Throws `invalid_argument` for a negative number of lines.
   explicit text_line_reader(buffered_reader in, const text_line_options& options = {});
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
@@ -2480,6 +2519,7 @@ struct crc_zeros {
 
 /// The form in which files hold a checksum of what may itself hold checksums.
 [[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+/// The checksum of what `mask_crc` returned.
 [[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
   const std::uint32_t turned = masked - 0xa282ead8u;
   return (turned >> 17) | (turned << 15);
@@ -2622,7 +2662,9 @@ class tf_record_reader {
   /// @param in `open(path, compression::gzip)` for a compressed file
   explicit tf_record_reader(buffered_reader in) : in_(std::move(in)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", offset_}); }
 
  private:

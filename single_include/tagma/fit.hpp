@@ -660,6 +660,7 @@ struct training_epoch {
   std::vector<double> validation{};  ///< behind it; empty if there is none
 };
 
+/// All epochs of a training.
 struct training_history {
   std::vector<std::string> names{};  ///< of the reports
   std::vector<training_epoch> epochs{};
@@ -832,6 +833,7 @@ struct fit_callbacks {
   std::function<void(const training_history& all)> training_ends{};
 };
 
+/// How training runs, and what becomes of it.
 struct fit_options {
   std::int64_t epochs = 10;
   /// Values of the reports on other data, in their order: `[&] { return evaluate(session, ...); }`. Called behind each
@@ -1065,8 +1067,8 @@ template <class Session, class... P, class Data, class... E>
 /// Throws InvalidArgument for options that are none, before anything runs, and what runs, the dataset, callbacks and
 /// files throw; variables are then those of the last step.
 template <class Session, expression Train, class... P, class Epochs, class... E>
-training_history fit(Session& session, const Train&, const fit_inputs<P...>& in, const Epochs& epochs,
-                     fit_options options, const fit_report<E>&... reports) {
+training_history fit(Session& session, [[maybe_unused]] const Train& train, const fit_inputs<P...>& in,
+                     const Epochs& epochs, fit_options options, const fit_report<E>&... reports) {
   std::vector<double> values(sizeof...(E), 0.0);
   detail::fit_run run(options, {reports.name...}, detail::core_of(session));
   for (std::int64_t epoch = run.first(); epoch < options.epochs; ++epoch) {

@@ -1015,6 +1015,7 @@ inline constexpr bool has_an_axis = Spec::value.dims.rank >= 1;
 
 /// Passed to `sort` and `argsort` for the largest element first.
 struct descending_tag {};
+/// Passed to `sort` and `argsort` for the largest element first; the smallest comes first without it.
 inline constexpr descending_tag descending{};
 
 namespace detail {
@@ -1166,8 +1167,11 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 
 namespace tagma {
 
+/// The order of a queue: first in, first out; random; the same as the first, with elements that are padded to one
+/// shape; or smallest priority first.
 enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
 
+/// What messages call a queue of this kind.
 [[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
   constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
   return names[static_cast<std::size_t>(kind)];
@@ -1735,9 +1739,9 @@ inline constexpr bool are_alike = (true && ... &&
 ///     auto q = tg::queue_from_list(which, left, right);
 ///     auto put = tg::enqueue(q, image);
 ///
+/// Behind the index stand queues of equal components; their kinds and capacities may differ.
 /// @param index which one, from 0: a scalar of int32 or int64, or a number
-/// @param first, rest queues of equal components; their kinds and capacities may differ
-/// A run throws InvalidArgument for an index that is not in the list, and uses none of the queues then.
+/// Throws, in a run, InvalidArgument for an index that is not in the list, and uses none of the queues then.
 /// Raises TAGMA-E278 for another index, TAGMA-E279 for queues of other components.
 template <class Index, detail::named_queue First, detail::named_queue... Rest, class Place = TAGMA_FRESH_TYPE(Index)>
 [[nodiscard]] constexpr auto queue_from_list(const Index& index, const First&, const Rest&...) {
@@ -1775,6 +1779,7 @@ namespace tagma {
 /// What a record of a file is.
 enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, whole_file, identity };
 
+/// What messages call a reader of this kind.
 [[nodiscard]] constexpr std::string_view to_string(reader_kind kind) {
   constexpr std::string_view names[] = {"text line reader", "fixed length record reader", "TFRecord reader",
                                         "whole file reader", "identity reader"};
@@ -1784,6 +1789,7 @@ enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, wh
 /// How the bytes of files are compressed; `detect`: as a file begins.
 enum class file_compression : unsigned char { none, gzip, zlib, detect };
 
+/// What the records of a reader are, and how its files are compressed.
 struct reader_options {
   reader_kind kind = reader_kind::text_lines;
   file_compression compression = file_compression::none;
@@ -1902,6 +1908,7 @@ struct reader_of {
       "TAGMA-E246 reader_of: no number is negative, and record_bytes is of a fixed length reader, at least 1");
 
   static constexpr reader_options options = Options;
+  /// The handle of the resource, for operations.
   [[nodiscard]] static constexpr auto handle() {
     return make_resource<op::reader, Name, ir::reader_attributes<Options>>();
   }
@@ -2017,6 +2024,7 @@ struct iterator_of {
   static constexpr std::string_view name = Name.view();
   static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
   static constexpr auto attributes = ir::dequeue_attributes<-1, false, Specs...>;
+  /// The handle of the resource, for operations.
   [[nodiscard]] static constexpr auto handle() { return make_resource<op::iterator, Name, attributes>(); }
 };
 
@@ -2081,6 +2089,7 @@ struct required_column {
   static constexpr extent width = 0;
   using type = T;
 };
+/// In `decode_csv`: a column of type `T` that may not be missing.
 template <class T>
 inline constexpr required_column<T> required{};
 /// `Count` columns of one type that may not be missing, as one tensor with an axis more.
@@ -2089,6 +2098,7 @@ struct required_columns {
   static constexpr extent width = Count;
   using type = T;
 };
+/// In `decode_csv`: `Count` columns of type `T`, none of them missing, as one tensor with an axis more.
 template <class T, extent Count>
 inline constexpr required_columns<T, Count> required_row{};
 
@@ -2534,16 +2544,19 @@ struct optional_feature {
   using value_type = Value;
   Value value;
 };
+/// A feature that every example has; `otherwise(value)` makes it one that may be missing.
 template <fixed_string Name, class Spec>
 struct required_feature {
   static constexpr auto name = Name;
   using spec_type = Spec;
   using value_type = void;
+  /// The same feature, which may be missing and is then `value`.
   template <class Value>
   [[nodiscard]] constexpr auto otherwise(const Value& value) const {
     return optional_feature<Name, Spec, Value>{value};
   }
 };
+/// In `parse_example`: the feature of this name, of type `T` and with these extents, which every example has.
 template <fixed_string Name, class T, extent... Extents>
 inline constexpr required_feature<Name, spec<T, Extents...>> feature{};
 
@@ -2729,10 +2742,12 @@ struct named_list {
   static constexpr auto name = Name;
   using spec_type = Spec;
   static constexpr ir::list_use use = Use;
+  /// The same list, which has no steps where it is missing.
   [[nodiscard]] constexpr auto may_be_missing() const {
     return named_list < Name, Spec, Use == ir::list_use::length ? Use : ir::list_use::may_be_missing > {};
   }
 };
+/// In `parse_sequence_example`: the list of this name, whose steps are of type `T` with these extents.
 template <fixed_string Name, class T, extent... Extents>
 inline constexpr named_list<Name, spec<T, Extents...>, ir::list_use::required> feature_list{};
 /// How many steps a list has, int64; 0 where it is missing.
@@ -4346,8 +4361,11 @@ class any_program {
   any_program(const ir::graph_view& graph, const carried& values, bool soft,
               array_view<const std::string_view> names = {});
 
+  /// The graph.
   [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
+  /// The run-time values written into the graph.
   [[nodiscard]] const carried& values() const { return shared_->values; }
+  /// True if devices were asked for by `soft_placement`.
   [[nodiscard]] bool soft() const { return shared_->soft; }
   /// Names of the outputs, in their order.
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
@@ -4920,7 +4938,9 @@ class graph_node {
 
   /// The type and shape of its value, `dyn` where an extent is open; no type where there is no value.
   [[nodiscard]] const tensor_spec& spec() const { return record_->spec; }
+  /// The element type.
   [[nodiscard]] dtype type() const { return spec().type; }
+  /// The shape; `dyn` where an extent is not known.
   [[nodiscard]] const shape& dims() const { return spec().dims; }
   /// The name of its operation.
   [[nodiscard]] std::string_view operation() const { return record_->op->info->name; }
@@ -4962,7 +4982,9 @@ class attribute_value {
     requires(std::is_arithmetic_v<T> || std::is_same_v<T, dtype>)
   attribute_value(T value) : bits_(ir::as_attribute(value)), is_(kind_of<T>()) {}
   attribute_value(const window_padding& p) : bits_(op::window_plane::pack_padding(p)) {}
+  /// The value as it stands in a graph.
   [[nodiscard]] ir::attribute bits() const { return bits_; }
+  /// What kind of value it is.
   [[nodiscard]] ir::asked_attribute::kind is() const { return is_; }
 
  private:
@@ -5012,6 +5034,7 @@ class named_attributes {
   named_attributes(std::initializer_list<named_attribute> list) : list_(list) {}
   explicit named_attributes(std::vector<named_attribute> list)
       : list_(static_cast<std::vector<named_attribute>&&>(list)) {}
+  /// All of them, as they were given.
   [[nodiscard]] const std::vector<named_attribute>& list() const { return list_; }
 
  private:
@@ -5833,8 +5856,11 @@ class any_tensor {
     return copy_as(from, std::make_index_sequence<detail::dtype_count>{});
   }
 
+  /// The element type.
   [[nodiscard]] dtype type() const { return view().type; }
+  /// The shape.
   [[nodiscard]] shape dims() const { return view().dims; }
+  /// The elements, their type and shape.
   [[nodiscard]] raw_view view() const { return held_ ? held_->view : raw_view{}; }
   /// The elements. Throws InvalidArgument if they are not of type `T`.
   template <element T>

@@ -387,6 +387,7 @@ template <extent Height, extent Width, extent Channels, expression E>
 
 namespace tagma::io {
 
+/// The formats of pictures that are decoded.
 enum class image_format : std::uint8_t { png, jpeg };
 
 /// What the beginning of a picture says of it.
@@ -1204,6 +1205,7 @@ class input_file {
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
   explicit input_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -1227,6 +1229,7 @@ class output_file {
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
   explicit output_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.

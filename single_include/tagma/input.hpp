@@ -329,6 +329,7 @@ class status_set {
   constexpr status_set(std::initializer_list<status_code> codes) {
     for (const status_code c : codes) bits_ |= 1U << static_cast<unsigned>(c);
   }
+  /// True if the code is one of them.
   [[nodiscard]] constexpr bool contains(status_code c) const { return (bits_ >> static_cast<unsigned>(c) & 1U) != 0; }
   /// True for a `tagma::error` with one of the codes.
   [[nodiscard]] bool contains(const std::exception_ptr& e) const noexcept;
@@ -367,7 +368,9 @@ class named_thread {
   named_thread& operator=(named_thread&& other) noexcept;
   ~named_thread() { join(); }
 
+  /// True until the function has returned.
   [[nodiscard]] bool is_alive() const { return state_ != nullptr && !state_->ended.happened(); }
+  /// Waits until the function has returned.
   void join();
 
  private:
@@ -559,6 +562,7 @@ class looper {
   looper(looper&&) noexcept = default;
   looper& operator=(looper&&) noexcept = default;
 
+  /// True until the function has returned.
   [[nodiscard]] bool is_alive() const { return state_->thread.is_alive(); }
   /// Ends the loop behind the call that goes on; the coordinator does not stop. So does the destructor.
   void stop();
@@ -795,6 +799,7 @@ namespace tagma {
 template <expression... E>
 struct fetch_list;
 
+/// Threads of a queue runner, and the errors that end them well.
 struct queue_runner_options {
   int threads = 1;                                 ///< for each function or operation
   status_set closed = {status_code::out_of_range}; /**< codes of errors by which a thread has come to the end of its
@@ -896,6 +901,7 @@ class queue_runner {
   int start(coordinator& with) { return running_->start(&with); }
   /// Waits until the threads have ended. Throws the first error, unless a coordinator was told.
   void join() { running_->join(); }
+  /// True while one of its threads runs.
   [[nodiscard]] bool is_running() const { return running_->is_running(); }
 
  private:
@@ -1258,6 +1264,7 @@ class filled_queue {
  public:
   filled_queue(tagma::queue<Specs...> q, queue_runner runner) : queue_(std::move(q)), runner_(std::move(runner)) {}
 
+  /// The queue, for a session of C++.
   [[nodiscard]] const tagma::queue<Specs...>& queue() const { return queue_; }
   /// As those of `queue_runner`.
   /// @{
@@ -1288,6 +1295,7 @@ struct queue_place {
   std::string_view name = {};
 };
 
+/// How producers of input fill their queue.
 struct input_producer_options {
   std::optional<extent> num_epochs = {};  ///< passes over the rows; none: without end
   bool shuffle = true;                    ///< each pass in an order of its own, as of `shuffled_order`
@@ -1480,6 +1488,7 @@ TAGMA_COLD TAGMA_DECL filled_queue<spec<std::int64_t>> range_input_producer(exte
 
 namespace tagma {
 
+/// How `batch` makes batches of single elements.
 struct batch_options {
   extent batch_size = 32;
   int num_threads = 1;                     ///< for each source; with several, what they make is in no order
@@ -1490,6 +1499,7 @@ struct batch_options {
   queue_place place = {};
 };
 
+/// How `shuffle_batch` makes batches in a random order.
 struct shuffle_batch_options {
   extent batch_size = 32;
   int num_threads = 1;

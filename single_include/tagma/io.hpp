@@ -284,6 +284,7 @@ class input_file {
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
   explicit input_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -307,6 +308,7 @@ class output_file {
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
   explicit output_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
@@ -435,7 +437,9 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -450,8 +454,11 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return name_; }
+  /// How many bytes are left.
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
  private:
@@ -467,7 +474,9 @@ class any_source {
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
   any_source(S source) : model_(std::make_unique<model<S>>(std::move(source))) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to) { return model_->read(to); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return model_->name(); }
   /// No more bytes than this can follow, or `unknown_length`.
   [[nodiscard]] std::uint64_t at_most() const { return model_->at_most(); }
@@ -544,11 +553,13 @@ class buffered_reader {
   buffered_reader(S source, std::size_t block = default_block)
       : buffered_reader(any_source(std::move(source)), block) {}
 
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return source_.name(); }
   /// How many bytes were taken.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// No more bytes than this can follow, or `unknown_length`.
   [[nodiscard]] std::uint64_t at_most() const;
+  /// True if no byte is left.
   [[nodiscard]] bool at_end() { return !fill(1); }
 
   /// The next `n` bytes, which stay; fewer where the source ends.
@@ -760,7 +771,9 @@ class file_sink {
   /// Throws as `output_file` does.
   explicit file_sink(std::string path) : file_(std::move(path)) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { file_.write(from.data(), from.size()); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return file_.path(); }
 
  private:
@@ -772,7 +785,9 @@ class string_sink {
  public:
   explicit string_sink(std::string& to) : to_(&to) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { to_->append(reinterpret_cast<const char*>(from.data()), from.size()); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return "memory"; }
 
  private:
@@ -786,7 +801,9 @@ class any_sink {
     requires(!std::is_same_v<S, any_sink> && byte_sink<S>)
   any_sink(S sink) : model_(std::make_unique<model<S>>(std::move(sink))) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { model_->write(from); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return model_->name(); }
   /// Does what the sink does behind the last byte.
   void finish() { model_->finish(); }
@@ -966,7 +983,9 @@ class inflated_source {
   inflated_source(any_source packed, compression format)
       : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return packed_.name(); }
   /// Deflate shrinks data to a 1032th at best.
   [[nodiscard]] std::uint64_t at_most() const;
@@ -997,8 +1016,11 @@ class deflated_sink {
   deflated_sink(any_sink to, compression format, int level = -1)
       : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
+  /// Writes what is held, and the end of the format; without it the file is cut off.
   void finish();
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return to_.name(); }
 
  private:
@@ -1182,6 +1204,7 @@ struct crc_zeros {
 
 /// The form in which files hold a checksum of what may itself hold checksums.
 [[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+/// The checksum of what `mask_crc` returned.
 [[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
   const std::uint32_t turned = masked - 0xa282ead8u;
   return (turned >> 17) | (turned << 15);
@@ -1673,6 +1696,7 @@ TAGMA_DECL wide_product multiply(std::uint64_t a, std::uint64_t b) {
 
 namespace tagma::io {
 
+/// How records of CSV are read.
 struct csv_options {
   char delimiter = ',';
   /// Whether a field may stand in quotes, in which delimiters, line ends and doubled quotes belong to it.
@@ -1694,10 +1718,12 @@ struct csv_column {
   bool required = true;
   T otherwise{};
 };
+/// A column that may not be missing.
 template <csv_type T>
 [[nodiscard]] csv_column<T> csv_required() {
   return {};
 }
+/// A column that is `value` where it is missing.
 template <csv_type T>
 [[nodiscard]] csv_column<T> csv_default(T value) {
   return {false, std::move(value)};
@@ -1748,6 +1774,7 @@ class csv_decoder {
   /// for columns that do not increase or are not as many as the fields.
   csv_decoder(std::vector<csv_field> fields, csv_options options);
 
+  /// The columns.
   [[nodiscard]] const std::vector<csv_field>& fields() const { return fields_; }
 
   /// Reads one record, without the line end behind it.
@@ -2044,6 +2071,7 @@ TAGMA_COLD TAGMA_DECL void csv_decoder::fail_count(std::int64_t found, const rec
 
 namespace tagma::io {
 
+/// How a file of CSV falls into records.
 struct csv_reader_options {
   char delimiter = ',';
   bool quotes = true;
@@ -2060,7 +2088,9 @@ class csv_reader {
  public:
   explicit csv_reader(buffered_reader in, const csv_reader_options& options = {});
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
@@ -2657,6 +2687,7 @@ class example_writer {
   void add(std::string_view name, std::span<const float> values) { add_feature(name, detail::feature_of(values)); }
   void add(std::string_view name, std::span<const std::int64_t> values);
   void add(std::string_view name, std::span<const std::string_view> values);
+  /// Forgets what was added.
   void clear() { features_.clear(); }
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
@@ -2859,6 +2890,7 @@ TAGMA_DECL void example_writer::add_feature(std::string_view name, std::string m
 
 namespace tagma::io {
 
+/// Where records of one length lie in a file.
 struct fixed_length_options {
   std::int64_t record_bytes = 0;  ///< of a record, at least 1
   std::int64_t header_bytes = 0;  ///< before the first record
@@ -2873,7 +2905,9 @@ class fixed_length_record_reader {
   /// Throws `invalid_argument` for negative sizes, for records of no bytes, and for sizes that no process can address.
   fixed_length_record_reader(buffered_reader in, const fixed_length_options& options);
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", record_}); }
 
  private:
@@ -3179,6 +3213,7 @@ struct idx_type {
   std::uint8_t code;
   dtype type;
 };
+/// The element types of IDX and their codes.
 inline constexpr idx_type idx_types[] = {{0x08, dtype::uint8}, {0x09, dtype::int8},    {0x0b, dtype::int16},
                                          {0x0c, dtype::int32}, {0x0d, dtype::float32}, {0x0e, dtype::float64}};
 
@@ -3761,7 +3796,9 @@ class tf_record_reader {
   /// @param in `open(path, compression::gzip)` for a compressed file
   explicit tf_record_reader(buffered_reader in) : in_(std::move(in)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", offset_}); }
 
  private:
@@ -4154,6 +4191,7 @@ struct npz_array {
   raw_view elements;
 };
 
+/// How an archive of arrays is written.
 struct npz_options {
   bool deflate = false;  ///< packed, which needs zlib, as `numpy.savez_compressed` does
   int level = -1;        ///< from 1, fast, to 9, small; -1 is zlib's choice
@@ -4396,7 +4434,9 @@ class whole_file_reader {
  public:
   explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return std::string(in_.name()); }
 
  private:
@@ -4410,7 +4450,9 @@ class identity_reader {
  public:
   explicit identity_reader(std::string text) : text_(std::move(text)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return text_; }
 
  private:
@@ -4581,6 +4623,7 @@ class sequence_example_writer {
   void add_step(std::string_view name, std::span<const std::int64_t> values) { add(name, detail::feature_of(values)); }
   void add_step(std::string_view name, std::span<const std::string_view> values);
   /// @}
+  /// Forgets what was added.
   void clear();
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
@@ -4703,6 +4746,7 @@ TAGMA_DECL std::string& sequence_example_writer::list_of(std::string_view name) 
 
 namespace tagma::io {
 
+/// How a text falls into records.
 struct text_line_options {
   /// How many lines at the beginning are no records.
   std::int64_t skip_header_lines = 0;
@@ -4715,7 +4759,9 @@ class text_line_reader {
   /// Throws `invalid_argument` for a negative number of lines.
   explicit text_line_reader(buffered_reader in, const text_line_options& options = {});
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:

@@ -310,8 +310,11 @@
 
 namespace tagma {
 
+/// The order of a queue: first in, first out; random; the same as the first, with elements that are padded to one
+/// shape; or smallest priority first.
 enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
 
+/// What messages call a queue of this kind.
 [[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
   constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
   return names[static_cast<std::size_t>(kind)];
@@ -802,6 +805,7 @@ struct iterator_of {
   static constexpr std::string_view name = Name.view();
   static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
   static constexpr auto attributes = ir::dequeue_attributes<-1, false, Specs...>;
+  /// The handle of the resource, for operations.
   [[nodiscard]] static constexpr auto handle() { return make_resource<op::iterator, Name, attributes>(); }
 };
 
@@ -2155,6 +2159,7 @@ class stage : public any_stage {
   [[nodiscard]] virtual counted<const stage> permuted(std::uint64_t, bool) const { return nullptr; }
 };
 
+/// A stage that others share.
 template <class T>
 using stage_of = counted<const stage<T>>;
 
@@ -3815,7 +3820,9 @@ class dataset_iterator {
   }
   /// What was counted of this pass, by `explain`; nullptr where nothing is.
   [[nodiscard]] const datasets::meter* measured() const { return pass_->services.measured.get(); }
+  /// What is seen of the pass from other threads.
   [[nodiscard]] datasets::pass_watch watch() const { return {pass_->of, pass_->services.measured}; }
+  /// The stage that the elements are from.
   [[nodiscard]] const datasets::stage<T>& stage() const { return *pass_->of; }
 
  private:
@@ -5048,6 +5055,7 @@ struct interleave_options {
   extent ahead = 0;  ///< elements that each dataset gets ahead, in a thread of its own; 0: none
 };
 
+/// How `shuffle` and `global_shuffle` of a dataset order it.
 struct shuffle_options {
   /// Whether each pass, as those of `repeat`, has an order of its own.
   bool reshuffle = true;

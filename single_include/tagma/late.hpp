@@ -1015,6 +1015,7 @@ inline constexpr bool has_an_axis = Spec::value.dims.rank >= 1;
 
 /// Passed to `sort` and `argsort` for the largest element first.
 struct descending_tag {};
+/// Passed to `sort` and `argsort` for the largest element first; the smallest comes first without it.
 inline constexpr descending_tag descending{};
 
 namespace detail {
@@ -2315,6 +2316,7 @@ class late_program {
 /// the C++ compiler says of a graph is an error of `compile` then, InvalidArgument with the same number; it still
 /// checks handles, feeds and fetches, except that a placeholder which is not fed is an error of `run` (TAGMA-E051).
 struct late_option {};
+/// The option of `compile` that has the process compile the program when it begins: `compile(closure, late)`.
 inline constexpr late_option late{};
 
 /// Raises TAGMA-E172, and TAGMA-E212 for what is no pass, when compiled.

@@ -418,6 +418,7 @@ enum class address_use : std::uint8_t {
   bind,     ///< a server listens there: port 0, 0.0.0.0 and [::] are good as well
 };
 
+/// What an address is for, and what may be left out of it.
 struct address_rules {
   address_use use = address_use::connect;
   std::uint16_t default_port = 0;  ///< of an address that is written without one; 0: it must have one
@@ -434,6 +435,7 @@ struct parsed_address {
   [[nodiscard]] const address* operator->() const { return &value; }
 };
 
+/// Reads `host:port`, `[ipv6]:port` or `unix:path`; never throws.
 [[nodiscard]] parsed_address parse_address(std::string_view text, const address_rules& rules = {});
 
 /// `parse_address` for callers that cannot go on without an address. Throws `invalid_argument`.
@@ -1398,6 +1400,7 @@ class task_addresses {
     for (const auto& [index, a] : by_index) entries_.emplace_back(index, written(a).text);
   }
 
+  /// Indices and addresses, as they were written.
   [[nodiscard]] const std::vector<std::pair<std::int64_t, std::string>>& entries() const { return entries_; }
 
  private:
@@ -1436,13 +1439,16 @@ class cluster {
   /// One task, which listens at a port that the system chooses: {"local": ["localhost:0"]}.
   [[nodiscard]] static cluster local();
 
+  /// True if there are no jobs.
   [[nodiscard]] bool empty() const { return jobs_.empty(); }
   /// All jobs, in the order of their names, of their tasks.
   [[nodiscard]] const jobs_type& as_map() const { return jobs_; }
 
   /// Names in order.
   [[nodiscard]] std::vector<std::string> jobs() const;
+  /// True if there is a job of this name.
   [[nodiscard]] bool has_job(std::string_view job) const { return jobs_.find(job) != jobs_.end(); }
+  /// True if that job has a task of this index.
   [[nodiscard]] bool has_task(std::string_view job, int task) const;
   /// Tasks of all jobs.
   [[nodiscard]] int num_tasks() const;
@@ -1450,7 +1456,9 @@ class cluster {
   /// How many tasks a job has, holes not counted. This and what follows throws `invalid_argument`, which says what
   /// there is, for a job or a task that is not there.
   [[nodiscard]] int num_tasks(std::string_view job) const { return static_cast<int>(tasks_of(job).size()); }
+  /// The indices of the tasks of a job, in order.
   [[nodiscard]] std::vector<int> task_indices(std::string_view job) const;
+  /// Where a task is reached.
   [[nodiscard]] const address& task_address(std::string_view job, int task) const;
   /// By index, with holes where a job has no such task.
   [[nodiscard]] std::vector<std::optional<address>> job_tasks(std::string_view job) const;
@@ -1992,8 +2000,11 @@ namespace tagma::ir {
 
 namespace tagma {
 
+/// The order of a queue: first in, first out; random; the same as the first, with elements that are padded to one
+/// shape; or smallest priority first.
 enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
 
+/// What messages call a queue of this kind.
 [[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
   constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
   return names[static_cast<std::size_t>(kind)];
@@ -3535,8 +3546,11 @@ class any_program {
   any_program(const ir::graph_view& graph, const carried& values, bool soft,
               array_view<const std::string_view> names = {});
 
+  /// The graph.
   [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
+  /// The run-time values written into the graph.
   [[nodiscard]] const carried& values() const { return shared_->values; }
+  /// True if devices were asked for by `soft_placement`.
   [[nodiscard]] bool soft() const { return shared_->soft; }
   /// Names of the outputs, in their order.
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
@@ -3650,6 +3664,7 @@ class cluster_site {
   cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home,
                const variable_homes& existing = {});
 
+  /// The tasks and their devices, in the order of their numbers.
   [[nodiscard]] const std::vector<task_devices>& tasks() const { return tasks_; }
   /// For `ir::cut`; tasks are positions in `tasks()`.
   [[nodiscard]] ir::cut_site view() const { return {task_, device_, static_cast<int>(tasks_.size())}; }

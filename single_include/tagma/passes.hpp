@@ -1099,6 +1099,7 @@ class fold_batch_norm {
   }
 
  public:
+  /// Looks at one node; the graph compiler calls it.
   static constexpr void visit(ir::rewriter& r) {
     if (!r.is<op::add>()) return;
     const ir::node_id scaled = r.in(0), shift = r.in(1);
@@ -1145,6 +1146,7 @@ class fold_frozen {
  public:
   static constexpr bool keeps = true;  ///< plans of the program have steps that are not done in each run
 
+  /// Looks at one node; the graph compiler calls it.
   static constexpr void visit(ir::rewriter& r) {
     if (r.is_frozen(r.self())) return;
     const auto inputs = r.inputs(r.self());

@@ -946,8 +946,11 @@ class heap_plan {
 
 namespace tagma {
 
+/// The order of a queue: first in, first out; random; the same as the first, with elements that are padded to one
+/// shape; or smallest priority first.
 enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
 
+/// What messages call a queue of this kind.
 [[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
   constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
   return names[static_cast<std::size_t>(kind)];
@@ -1364,8 +1367,11 @@ class any_program {
   any_program(const ir::graph_view& graph, const carried& values, bool soft,
               array_view<const std::string_view> names = {});
 
+  /// The graph.
   [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
+  /// The run-time values written into the graph.
   [[nodiscard]] const carried& values() const { return shared_->values; }
+  /// True if devices were asked for by `soft_placement`.
   [[nodiscard]] bool soft() const { return shared_->soft; }
   /// Names of the outputs, in their order.
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }

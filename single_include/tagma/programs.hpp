@@ -820,8 +820,11 @@ class heap_plan {
 
 namespace tagma {
 
+/// The order of a queue: first in, first out; random; the same as the first, with elements that are padded to one
+/// shape; or smallest priority first.
 enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
 
+/// What messages call a queue of this kind.
 [[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
   constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
   return names[static_cast<std::size_t>(kind)];
@@ -1767,8 +1770,11 @@ class any_program {
   any_program(const ir::graph_view& graph, const carried& values, bool soft,
               array_view<const std::string_view> names = {});
 
+  /// The graph.
   [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
+  /// The run-time values written into the graph.
   [[nodiscard]] const carried& values() const { return shared_->values; }
+  /// True if devices were asked for by `soft_placement`.
   [[nodiscard]] bool soft() const { return shared_->soft; }
   /// Names of the outputs, in their order.
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
@@ -2508,8 +2514,11 @@ class any_tensor {
     return copy_as(from, std::make_index_sequence<detail::dtype_count>{});
   }
 
+  /// The element type.
   [[nodiscard]] dtype type() const { return view().type; }
+  /// The shape.
   [[nodiscard]] shape dims() const { return view().dims; }
+  /// The elements, their type and shape.
   [[nodiscard]] raw_view view() const { return held_ ? held_->view : raw_view{}; }
   /// The elements. Throws InvalidArgument if they are not of type `T`.
   template <element T>
@@ -2590,7 +2599,9 @@ class output_name {
     requires std::is_convertible_v<const Text&, std::string_view> output_name(const Text& name,
                                                                               source_line at = source_line::here())
         : name_(name), at_(at) {}
+    /// The name of the output.
     [[nodiscard]] std::string_view name() const { return name_; }
+    /// The line of the program that names it.
     [[nodiscard]] const source_line& at() const { return at_; }
 
    private:

@@ -436,9 +436,9 @@ inline constexpr bool are_alike = (true && ... &&
 ///     auto q = tg::queue_from_list(which, left, right);
 ///     auto put = tg::enqueue(q, image);
 ///
+/// Behind the index stand queues of equal components; their kinds and capacities may differ.
 /// @param index which one, from 0: a scalar of int32 or int64, or a number
-/// @param first, rest queues of equal components; their kinds and capacities may differ
-/// A run throws InvalidArgument for an index that is not in the list, and uses none of the queues then.
+/// Throws, in a run, InvalidArgument for an index that is not in the list, and uses none of the queues then.
 /// Raises TAGMA-E278 for another index, TAGMA-E279 for queues of other components.
 template <class Index, detail::named_queue First, detail::named_queue... Rest, class Place = TAGMA_FRESH_TYPE(Index)>
 [[nodiscard]] constexpr auto queue_from_list(const Index& index, const First&, const Rest&...) {

@@ -310,8 +310,11 @@
 
 namespace tagma {
 
+/// The order of a queue: first in, first out; random; the same as the first, with elements that are padded to one
+/// shape; or smallest priority first.
 enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
 
+/// What messages call a queue of this kind.
 [[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
   constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
   return names[static_cast<std::size_t>(kind)];
@@ -2366,6 +2369,7 @@ class dequeued {
     if (from_) from_->reuse(static_cast<runtime::queue_elements&&>(element_));
   }
 
+  /// Component `I`: a number, a text or a tensor.
   template <std::size_t I>
   [[nodiscard]] auto get() const {
     using type = typename std::tuple_element_t<I, std::tuple<Specs...>>::element_type;
@@ -2391,6 +2395,7 @@ class dequeued_batch {
     if (from_) from_->reuse(static_cast<runtime::queue_elements&&>(elements_));
   }
 
+  /// The tensor of component `I`.
   template <std::size_t I>
   [[nodiscard]] const auto& get() const {
     return std::get<I>(tensors_);
@@ -2425,6 +2430,7 @@ class queue {
 
   /// Elements in it.
   [[nodiscard]] extent size() const { return queue_->size(); }
+  /// True after `close`.
   [[nodiscard]] bool is_closed() const { return queue_->is_closed(); }
   /// What runs and kernels know it as.
   [[nodiscard]] runtime::queue& state() const { return *queue_; }

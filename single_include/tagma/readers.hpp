@@ -333,6 +333,7 @@ struct required_column {
   static constexpr extent width = 0;
   using type = T;
 };
+/// In `decode_csv`: a column of type `T` that may not be missing.
 template <class T>
 inline constexpr required_column<T> required{};
 /// `Count` columns of one type that may not be missing, as one tensor with an axis more.
@@ -341,6 +342,7 @@ struct required_columns {
   static constexpr extent width = Count;
   using type = T;
 };
+/// In `decode_csv`: `Count` columns of type `T`, none of them missing, as one tensor with an axis more.
 template <class T, extent Count>
 inline constexpr required_columns<T, Count> required_row{};
 
@@ -723,16 +725,19 @@ struct optional_feature {
   using value_type = Value;
   Value value;
 };
+/// A feature that every example has; `otherwise(value)` makes it one that may be missing.
 template <fixed_string Name, class Spec>
 struct required_feature {
   static constexpr auto name = Name;
   using spec_type = Spec;
   using value_type = void;
+  /// The same feature, which may be missing and is then `value`.
   template <class Value>
   [[nodiscard]] constexpr auto otherwise(const Value& value) const {
     return optional_feature<Name, Spec, Value>{value};
   }
 };
+/// In `parse_example`: the feature of this name, of type `T` and with these extents, which every example has.
 template <fixed_string Name, class T, extent... Extents>
 inline constexpr required_feature<Name, spec<T, Extents...>> feature{};
 
@@ -875,6 +880,7 @@ namespace tagma {
 /// What a record of a file is.
 enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, whole_file, identity };
 
+/// What messages call a reader of this kind.
 [[nodiscard]] constexpr std::string_view to_string(reader_kind kind) {
   constexpr std::string_view names[] = {"text line reader", "fixed length record reader", "TFRecord reader",
                                         "whole file reader", "identity reader"};
@@ -884,6 +890,7 @@ enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, wh
 /// How the bytes of files are compressed; `detect`: as a file begins.
 enum class file_compression : unsigned char { none, gzip, zlib, detect };
 
+/// What the records of a reader are, and how its files are compressed.
 struct reader_options {
   reader_kind kind = reader_kind::text_lines;
   file_compression compression = file_compression::none;
@@ -1002,6 +1009,7 @@ struct reader_of {
       "TAGMA-E246 reader_of: no number is negative, and record_bytes is of a fixed length reader, at least 1");
 
   static constexpr reader_options options = Options;
+  /// The handle of the resource, for operations.
   [[nodiscard]] static constexpr auto handle() {
     return make_resource<op::reader, Name, ir::reader_attributes<Options>>();
   }
@@ -1498,6 +1506,7 @@ TAGMA_DECL wide_product multiply(std::uint64_t a, std::uint64_t b) {
 
 namespace tagma::io {
 
+/// How records of CSV are read.
 struct csv_options {
   char delimiter = ',';
   /// Whether a field may stand in quotes, in which delimiters, line ends and doubled quotes belong to it.
@@ -1519,10 +1528,12 @@ struct csv_column {
   bool required = true;
   T otherwise{};
 };
+/// A column that may not be missing.
 template <csv_type T>
 [[nodiscard]] csv_column<T> csv_required() {
   return {};
 }
+/// A column that is `value` where it is missing.
 template <csv_type T>
 [[nodiscard]] csv_column<T> csv_default(T value) {
   return {false, std::move(value)};
@@ -1573,6 +1584,7 @@ class csv_decoder {
   /// for columns that do not increase or are not as many as the fields.
   csv_decoder(std::vector<csv_field> fields, csv_options options);
 
+  /// The columns.
   [[nodiscard]] const std::vector<csv_field>& fields() const { return fields_; }
 
   /// Reads one record, without the line end behind it.
@@ -2166,6 +2178,7 @@ class input_file {
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
   explicit input_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -2189,6 +2202,7 @@ class output_file {
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
   explicit output_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
@@ -2317,7 +2331,9 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -2332,8 +2348,11 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return name_; }
+  /// How many bytes are left.
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
  private:
@@ -2349,7 +2368,9 @@ class any_source {
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
   any_source(S source) : model_(std::make_unique<model<S>>(std::move(source))) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to) { return model_->read(to); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return model_->name(); }
   /// No more bytes than this can follow, or `unknown_length`.
   [[nodiscard]] std::uint64_t at_most() const { return model_->at_most(); }
@@ -2426,11 +2447,13 @@ class buffered_reader {
   buffered_reader(S source, std::size_t block = default_block)
       : buffered_reader(any_source(std::move(source)), block) {}
 
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return source_.name(); }
   /// How many bytes were taken.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// No more bytes than this can follow, or `unknown_length`.
   [[nodiscard]] std::uint64_t at_most() const;
+  /// True if no byte is left.
   [[nodiscard]] bool at_end() { return !fill(1); }
 
   /// The next `n` bytes, which stay; fewer where the source ends.
@@ -3123,6 +3146,7 @@ class example_writer {
   void add(std::string_view name, std::span<const float> values) { add_feature(name, detail::feature_of(values)); }
   void add(std::string_view name, std::span<const std::int64_t> values);
   void add(std::string_view name, std::span<const std::string_view> values);
+  /// Forgets what was added.
   void clear() { features_.clear(); }
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
@@ -3511,7 +3535,9 @@ class file_sink {
   /// Throws as `output_file` does.
   explicit file_sink(std::string path) : file_(std::move(path)) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { file_.write(from.data(), from.size()); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return file_.path(); }
 
  private:
@@ -3523,7 +3549,9 @@ class string_sink {
  public:
   explicit string_sink(std::string& to) : to_(&to) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { to_->append(reinterpret_cast<const char*>(from.data()), from.size()); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return "memory"; }
 
  private:
@@ -3537,7 +3565,9 @@ class any_sink {
     requires(!std::is_same_v<S, any_sink> && byte_sink<S>)
   any_sink(S sink) : model_(std::make_unique<model<S>>(std::move(sink))) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { model_->write(from); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return model_->name(); }
   /// Does what the sink does behind the last byte.
   void finish() { model_->finish(); }
@@ -3698,7 +3728,9 @@ class inflated_source {
   inflated_source(any_source packed, compression format)
       : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return packed_.name(); }
   /// Deflate shrinks data to a 1032th at best.
   [[nodiscard]] std::uint64_t at_most() const;
@@ -3729,8 +3761,11 @@ class deflated_sink {
   deflated_sink(any_sink to, compression format, int level = -1)
       : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
+  /// Writes what is held, and the end of the format; without it the file is cut off.
   void finish();
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return to_.name(); }
 
  private:
@@ -3868,6 +3903,7 @@ TAGMA_DECL any_sink create(std::string path, compression format) {
 
 namespace tagma::io {
 
+/// Where records of one length lie in a file.
 struct fixed_length_options {
   std::int64_t record_bytes = 0;  ///< of a record, at least 1
   std::int64_t header_bytes = 0;  ///< before the first record
@@ -3882,7 +3918,9 @@ class fixed_length_record_reader {
   /// Throws `invalid_argument` for negative sizes, for records of no bytes, and for sizes that no process can address.
   fixed_length_record_reader(buffered_reader in, const fixed_length_options& options);
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", record_}); }
 
  private:
@@ -3996,7 +4034,9 @@ class whole_file_reader {
  public:
   explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return std::string(in_.name()); }
 
  private:
@@ -4010,7 +4050,9 @@ class identity_reader {
  public:
   explicit identity_reader(std::string text) : text_(std::move(text)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return text_; }
 
  private:
@@ -4061,6 +4103,7 @@ class open_records {
   [[nodiscard]] explicit operator bool() const { return model_ != nullptr; }
   /// As of a `record_reader`.
   [[nodiscard]] bool next(std::string_view& value) { return model_->next(value); }
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return model_->key(); }
 
  private:
@@ -4098,6 +4141,7 @@ class open_records {
 
 namespace tagma::io {
 
+/// How a text falls into records.
 struct text_line_options {
   /// How many lines at the beginning are no records.
   std::int64_t skip_header_lines = 0;
@@ -4110,7 +4154,9 @@ class text_line_reader {
   /// Throws `invalid_argument` for a negative number of lines.
   explicit text_line_reader(buffered_reader in, const text_line_options& options = {});
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
@@ -4222,6 +4268,7 @@ struct crc_zeros {
 
 /// The form in which files hold a checksum of what may itself hold checksums.
 [[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+/// The checksum of what `mask_crc` returned.
 [[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
   const std::uint32_t turned = masked - 0xa282ead8u;
   return (turned >> 17) | (turned << 15);
@@ -4364,7 +4411,9 @@ class tf_record_reader {
   /// @param in `open(path, compression::gzip)` for a compressed file
   explicit tf_record_reader(buffered_reader in) : in_(std::move(in)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", offset_}); }
 
  private:

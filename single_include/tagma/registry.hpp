@@ -868,9 +868,9 @@ inline constexpr bool are_alike = (true && ... &&
 ///     auto q = tg::queue_from_list(which, left, right);
 ///     auto put = tg::enqueue(q, image);
 ///
+/// Behind the index stand queues of equal components; their kinds and capacities may differ.
 /// @param index which one, from 0: a scalar of int32 or int64, or a number
-/// @param first, rest queues of equal components; their kinds and capacities may differ
-/// A run throws InvalidArgument for an index that is not in the list, and uses none of the queues then.
+/// Throws, in a run, InvalidArgument for an index that is not in the list, and uses none of the queues then.
 /// Raises TAGMA-E278 for another index, TAGMA-E279 for queues of other components.
 template <class Index, detail::named_queue First, detail::named_queue... Rest, class Place = TAGMA_FRESH_TYPE(Index)>
 [[nodiscard]] constexpr auto queue_from_list(const Index& index, const First&, const Rest&...) {
@@ -908,6 +908,7 @@ namespace tagma {
 /// What a record of a file is.
 enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, whole_file, identity };
 
+/// What messages call a reader of this kind.
 [[nodiscard]] constexpr std::string_view to_string(reader_kind kind) {
   constexpr std::string_view names[] = {"text line reader", "fixed length record reader", "TFRecord reader",
                                         "whole file reader", "identity reader"};
@@ -917,6 +918,7 @@ enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, wh
 /// How the bytes of files are compressed; `detect`: as a file begins.
 enum class file_compression : unsigned char { none, gzip, zlib, detect };
 
+/// What the records of a reader are, and how its files are compressed.
 struct reader_options {
   reader_kind kind = reader_kind::text_lines;
   file_compression compression = file_compression::none;
@@ -1035,6 +1037,7 @@ struct reader_of {
       "TAGMA-E246 reader_of: no number is negative, and record_bytes is of a fixed length reader, at least 1");
 
   static constexpr reader_options options = Options;
+  /// The handle of the resource, for operations.
   [[nodiscard]] static constexpr auto handle() {
     return make_resource<op::reader, Name, ir::reader_attributes<Options>>();
   }
@@ -1150,6 +1153,7 @@ struct iterator_of {
   static constexpr std::string_view name = Name.view();
   static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
   static constexpr auto attributes = ir::dequeue_attributes<-1, false, Specs...>;
+  /// The handle of the resource, for operations.
   [[nodiscard]] static constexpr auto handle() { return make_resource<op::iterator, Name, attributes>(); }
 };
 
@@ -1214,6 +1218,7 @@ struct required_column {
   static constexpr extent width = 0;
   using type = T;
 };
+/// In `decode_csv`: a column of type `T` that may not be missing.
 template <class T>
 inline constexpr required_column<T> required{};
 /// `Count` columns of one type that may not be missing, as one tensor with an axis more.
@@ -1222,6 +1227,7 @@ struct required_columns {
   static constexpr extent width = Count;
   using type = T;
 };
+/// In `decode_csv`: `Count` columns of type `T`, none of them missing, as one tensor with an axis more.
 template <class T, extent Count>
 inline constexpr required_columns<T, Count> required_row{};
 
@@ -2450,6 +2456,7 @@ class late_program {
 /// the C++ compiler says of a graph is an error of `compile` then, InvalidArgument with the same number; it still
 /// checks handles, feeds and fetches, except that a placeholder which is not fed is an error of `run` (TAGMA-E051).
 struct late_option {};
+/// The option of `compile` that has the process compile the program when it begins: `compile(closure, late)`.
 inline constexpr late_option late{};
 
 /// Raises TAGMA-E172, and TAGMA-E212 for what is no pass, when compiled.
@@ -4673,6 +4680,7 @@ TAGMA_DECL wide_product multiply(std::uint64_t a, std::uint64_t b) {
 
 namespace tagma::io {
 
+/// How records of CSV are read.
 struct csv_options {
   char delimiter = ',';
   /// Whether a field may stand in quotes, in which delimiters, line ends and doubled quotes belong to it.
@@ -4694,10 +4702,12 @@ struct csv_column {
   bool required = true;
   T otherwise{};
 };
+/// A column that may not be missing.
 template <csv_type T>
 [[nodiscard]] csv_column<T> csv_required() {
   return {};
 }
+/// A column that is `value` where it is missing.
 template <csv_type T>
 [[nodiscard]] csv_column<T> csv_default(T value) {
   return {false, std::move(value)};
@@ -4748,6 +4758,7 @@ class csv_decoder {
   /// for columns that do not increase or are not as many as the fields.
   csv_decoder(std::vector<csv_field> fields, csv_options options);
 
+  /// The columns.
   [[nodiscard]] const std::vector<csv_field>& fields() const { return fields_; }
 
   /// Reads one record, without the line end behind it.
@@ -7366,7 +7377,9 @@ class file_sink {
   /// Throws as `output_file` does.
   explicit file_sink(std::string path) : file_(std::move(path)) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { file_.write(from.data(), from.size()); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return file_.path(); }
 
  private:
@@ -7378,7 +7391,9 @@ class string_sink {
  public:
   explicit string_sink(std::string& to) : to_(&to) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { to_->append(reinterpret_cast<const char*>(from.data()), from.size()); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return "memory"; }
 
  private:
@@ -7392,7 +7407,9 @@ class any_sink {
     requires(!std::is_same_v<S, any_sink> && byte_sink<S>)
   any_sink(S sink) : model_(std::make_unique<model<S>>(std::move(sink))) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { model_->write(from); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return model_->name(); }
   /// Does what the sink does behind the last byte.
   void finish() { model_->finish(); }
@@ -7553,7 +7570,9 @@ class inflated_source {
   inflated_source(any_source packed, compression format)
       : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return packed_.name(); }
   /// Deflate shrinks data to a 1032th at best.
   [[nodiscard]] std::uint64_t at_most() const;
@@ -7584,8 +7603,11 @@ class deflated_sink {
   deflated_sink(any_sink to, compression format, int level = -1)
       : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
+  /// Writes what is held, and the end of the format; without it the file is cut off.
   void finish();
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return to_.name(); }
 
  private:
@@ -7723,6 +7745,7 @@ TAGMA_DECL any_sink create(std::string path, compression format) {
 
 namespace tagma::io {
 
+/// Where records of one length lie in a file.
 struct fixed_length_options {
   std::int64_t record_bytes = 0;  ///< of a record, at least 1
   std::int64_t header_bytes = 0;  ///< before the first record
@@ -7737,7 +7760,9 @@ class fixed_length_record_reader {
   /// Throws `invalid_argument` for negative sizes, for records of no bytes, and for sizes that no process can address.
   fixed_length_record_reader(buffered_reader in, const fixed_length_options& options);
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", record_}); }
 
  private:
@@ -7851,7 +7876,9 @@ class whole_file_reader {
  public:
   explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return std::string(in_.name()); }
 
  private:
@@ -7865,7 +7892,9 @@ class identity_reader {
  public:
   explicit identity_reader(std::string text) : text_(std::move(text)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return text_; }
 
  private:
@@ -7916,6 +7945,7 @@ class open_records {
   [[nodiscard]] explicit operator bool() const { return model_ != nullptr; }
   /// As of a `record_reader`.
   [[nodiscard]] bool next(std::string_view& value) { return model_->next(value); }
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return model_->key(); }
 
  private:
@@ -7953,6 +7983,7 @@ class open_records {
 
 namespace tagma::io {
 
+/// How a text falls into records.
 struct text_line_options {
   /// How many lines at the beginning are no records.
   std::int64_t skip_header_lines = 0;
@@ -7965,7 +7996,9 @@ class text_line_reader {
   /// Throws `invalid_argument` for a negative number of lines.
   explicit text_line_reader(buffered_reader in, const text_line_options& options = {});
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
@@ -8077,6 +8110,7 @@ struct crc_zeros {
 
 /// The form in which files hold a checksum of what may itself hold checksums.
 [[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+/// The checksum of what `mask_crc` returned.
 [[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
   const std::uint32_t turned = masked - 0xa282ead8u;
   return (turned >> 17) | (turned << 15);
@@ -8219,7 +8253,9 @@ class tf_record_reader {
   /// @param in `open(path, compression::gzip)` for a compressed file
   explicit tf_record_reader(buffered_reader in) : in_(std::move(in)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", offset_}); }
 
  private:

@@ -310,8 +310,11 @@
 
 namespace tagma {
 
+/// The order of a queue: first in, first out; random; the same as the first, with elements that are padded to one
+/// shape; or smallest priority first.
 enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
 
+/// What messages call a queue of this kind.
 [[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
   constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
   return names[static_cast<std::size_t>(kind)];
@@ -542,16 +545,19 @@ struct optional_feature {
   using value_type = Value;
   Value value;
 };
+/// A feature that every example has; `otherwise(value)` makes it one that may be missing.
 template <fixed_string Name, class Spec>
 struct required_feature {
   static constexpr auto name = Name;
   using spec_type = Spec;
   using value_type = void;
+  /// The same feature, which may be missing and is then `value`.
   template <class Value>
   [[nodiscard]] constexpr auto otherwise(const Value& value) const {
     return optional_feature<Name, Spec, Value>{value};
   }
 };
+/// In `parse_example`: the feature of this name, of type `T` and with these extents, which every example has.
 template <fixed_string Name, class T, extent... Extents>
 inline constexpr required_feature<Name, spec<T, Extents...>> feature{};
 
@@ -736,10 +742,12 @@ struct named_list {
   static constexpr auto name = Name;
   using spec_type = Spec;
   static constexpr ir::list_use use = Use;
+  /// The same list, which has no steps where it is missing.
   [[nodiscard]] constexpr auto may_be_missing() const {
     return named_list < Name, Spec, Use == ir::list_use::length ? Use : ir::list_use::may_be_missing > {};
   }
 };
+/// In `parse_sequence_example`: the list of this name, whose steps are of type `T` with these extents.
 template <fixed_string Name, class T, extent... Extents>
 inline constexpr named_list<Name, spec<T, Extents...>, ir::list_use::required> feature_list{};
 /// How many steps a list has, int64; 0 where it is missing.
@@ -1698,6 +1706,7 @@ class input_file {
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
   explicit input_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -1721,6 +1730,7 @@ class output_file {
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
   explicit output_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
@@ -1849,7 +1859,9 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -1864,8 +1876,11 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return name_; }
+  /// How many bytes are left.
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
  private:
@@ -1881,7 +1896,9 @@ class any_source {
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
   any_source(S source) : model_(std::make_unique<model<S>>(std::move(source))) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to) { return model_->read(to); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return model_->name(); }
   /// No more bytes than this can follow, or `unknown_length`.
   [[nodiscard]] std::uint64_t at_most() const { return model_->at_most(); }
@@ -1958,11 +1975,13 @@ class buffered_reader {
   buffered_reader(S source, std::size_t block = default_block)
       : buffered_reader(any_source(std::move(source)), block) {}
 
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return source_.name(); }
   /// How many bytes were taken.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// No more bytes than this can follow, or `unknown_length`.
   [[nodiscard]] std::uint64_t at_most() const;
+  /// True if no byte is left.
   [[nodiscard]] bool at_end() { return !fill(1); }
 
   /// The next `n` bytes, which stay; fewer where the source ends.
@@ -2582,6 +2601,7 @@ class example_writer {
   void add(std::string_view name, std::span<const float> values) { add_feature(name, detail::feature_of(values)); }
   void add(std::string_view name, std::span<const std::int64_t> values);
   void add(std::string_view name, std::span<const std::string_view> values);
+  /// Forgets what was added.
   void clear() { features_.clear(); }
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
@@ -3031,6 +3051,7 @@ class sequence_example_writer {
   void add_step(std::string_view name, std::span<const std::int64_t> values) { add(name, detail::feature_of(values)); }
   void add_step(std::string_view name, std::span<const std::string_view> values);
   /// @}
+  /// Forgets what was added.
   void clear();
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.

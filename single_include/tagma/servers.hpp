@@ -4184,9 +4184,11 @@ class file {
   file(file&&) = default;
   file& operator=(file&&) = default;
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// The tensors in the order of their bytes.
   [[nodiscard]] std::span<const stored_tensor> entries() const { return entries_; }
+  /// The texts that the file has beside tensors.
   [[nodiscard]] const safetensors::metadata& metadata() const { return metadata_; }
 
   /// The tensor of that name, or null.
@@ -5347,6 +5349,7 @@ class monitored_session {
   /// Saves the next checkpoint now, as the chief does from time to time.
   saved_checkpoint save();
 
+  /// The session underneath.
   [[nodiscard]] cluster_session& session() { return *session_; }
   /// How often a session was made.
   [[nodiscard]] int sessions() const { return sessions_; }
@@ -8446,10 +8449,12 @@ class trace final : public runtime::trace_sink {
  public:
   trace() : begin_ns_(runtime::now_ns()) {}
 
+  /// Called by sessions for each step.
   TAGMA_DECL void add(const runtime::traced_step& step) noexcept override;
 
   /// Steps recorded so far, and those that there was no memory for.
   [[nodiscard]] std::size_t size() const;
+  /// Steps that there was no memory for.
   [[nodiscard]] std::size_t lost() const;
 
   /// The timeline as JSON: times in microseconds since this object was made.
@@ -8461,6 +8466,7 @@ class trace final : public runtime::trace_sink {
     int first_process = 0;       ///< devices are shown as processes with numbers from here on
     std::string_view task{};     ///< in front of the names of devices
   };
+  /// These events, with the numbers and names that `of` says.
   [[nodiscard]] std::string events(const part& of) const;
   /// Joins such parts.
   [[nodiscard]] static std::string json_of(array_view<const std::string> parts);
@@ -9980,6 +9986,7 @@ class typed_monitored_session : detail::session_by_names<monitored_session>,
 
 namespace tagma {
 
+/// How a server listens, whom it lets in, and the threads that its programs have.
 struct server_options {
   std::optional<address> bind{};  ///< where it listens, if not at the address that others know
   std::string secret{};           ///< shared by the servers and clients of the cluster; needed beyond this machine,

@@ -403,6 +403,7 @@ class input_file {
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
   explicit input_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -426,6 +427,7 @@ class output_file {
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
   explicit output_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
@@ -550,7 +552,9 @@ class file_sink {
   /// Throws as `output_file` does.
   explicit file_sink(std::string path) : file_(std::move(path)) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { file_.write(from.data(), from.size()); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return file_.path(); }
 
  private:
@@ -562,7 +566,9 @@ class string_sink {
  public:
   explicit string_sink(std::string& to) : to_(&to) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { to_->append(reinterpret_cast<const char*>(from.data()), from.size()); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return "memory"; }
 
  private:
@@ -576,7 +582,9 @@ class any_sink {
     requires(!std::is_same_v<S, any_sink> && byte_sink<S>)
   any_sink(S sink) : model_(std::make_unique<model<S>>(std::move(sink))) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { model_->write(from); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return model_->name(); }
   /// Does what the sink does behind the last byte.
   void finish() { model_->finish(); }
@@ -672,7 +680,9 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -687,8 +697,11 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return name_; }
+  /// How many bytes are left.
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
  private:
@@ -704,7 +717,9 @@ class any_source {
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
   any_source(S source) : model_(std::make_unique<model<S>>(std::move(source))) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to) { return model_->read(to); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return model_->name(); }
   /// No more bytes than this can follow, or `unknown_length`.
   [[nodiscard]] std::uint64_t at_most() const { return model_->at_most(); }
@@ -781,11 +796,13 @@ class buffered_reader {
   buffered_reader(S source, std::size_t block = default_block)
       : buffered_reader(any_source(std::move(source)), block) {}
 
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return source_.name(); }
   /// How many bytes were taken.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// No more bytes than this can follow, or `unknown_length`.
   [[nodiscard]] std::uint64_t at_most() const;
+  /// True if no byte is left.
   [[nodiscard]] bool at_end() { return !fill(1); }
 
   /// The next `n` bytes, which stay; fewer where the source ends.
@@ -1025,6 +1042,7 @@ struct crc_zeros {
 
 /// The form in which files hold a checksum of what may itself hold checksums.
 [[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+/// The checksum of what `mask_crc` returned.
 [[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
   const std::uint32_t turned = masked - 0xa282ead8u;
   return (turned >> 17) | (turned << 15);
@@ -1167,7 +1185,9 @@ class tf_record_reader {
   /// @param in `open(path, compression::gzip)` for a compressed file
   explicit tf_record_reader(buffered_reader in) : in_(std::move(in)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", offset_}); }
 
  private:
@@ -1304,6 +1324,7 @@ class event_file {
   /// @param seconds since 1970, as of all events
   event_file(std::string path, double seconds);
 
+  /// Where the file is.
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// @param summary an encoded `Summary`
@@ -1688,6 +1709,7 @@ class hyperparameter {
   hyperparameter(std::string_view name, std::string_view value) : name_(name), kind_(kind::text), text_(value) {}
   hyperparameter(std::string_view name, const char* value) : hyperparameter(name, std::string_view(value)) {}
 
+  /// As TensorBoard shows it.
   [[nodiscard]] const std::string& name() const { return name_; }
   /// A `google.protobuf.Value`, encoded.
   [[nodiscard]] std::string encoded() const;
@@ -1714,6 +1736,7 @@ class summary_writer {
   /// `events.out.tfevents.<seconds>.<host>.<process>.<number>` in it
   explicit summary_writer(const std::string& directory);
 
+  /// Where the file is.
   [[nodiscard]] const std::string& path() const { return file_.path(); }
 
   /// A point of a curve, kept as float32. Tags with a slash are grouped: "loss/train".

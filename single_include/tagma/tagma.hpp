@@ -430,8 +430,11 @@ using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()
 
 namespace tagma::literals {
 
+/// Kibibytes: n * 1024.
 [[nodiscard]] constexpr std::int64_t operator""_KiB(unsigned long long n) { return static_cast<std::int64_t>(n << 10); }
+/// Mebibytes: n * 1024^2.
 [[nodiscard]] constexpr std::int64_t operator""_MiB(unsigned long long n) { return static_cast<std::int64_t>(n << 20); }
+/// Gibibytes: n * 1024^3.
 [[nodiscard]] constexpr std::int64_t operator""_GiB(unsigned long long n) { return static_cast<std::int64_t>(n << 30); }
 
 }  // namespace tagma::literals
@@ -556,6 +559,7 @@ class text_part {
     requires std::is_integral_v<Number>
   constexpr text_part(Number number) : text_(&a_number), number_(static_cast<std::int64_t>(number)) {}
 
+  /// Writes the part behind `to`.
   void append_to(std::string& to) const;
 
  private:
@@ -576,7 +580,9 @@ class error : public std::exception {
  public:
   error(status_code code, std::string_view text);
 
+  /// What kind of error it is.
   [[nodiscard]] status_code code() const noexcept { return code_; }
+  /// The sentence, behind the name of the code.
   [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
 
  private:
@@ -679,7 +685,9 @@ struct device_text {
     for (std::size_t i = 0; i <= capacity; ++i) text[i] = characters[i];
   }
 
+  /// The text.
   [[nodiscard]] constexpr std::string_view view() const { return {text}; }
+  /// True if there is none.
   [[nodiscard]] constexpr bool empty() const { return text[0] == '\0'; }
   friend constexpr bool operator==(const device_text&, const device_text&) = default;
 };
@@ -725,6 +733,7 @@ class device_spelling {
     else
       add("*");
   }
+  /// The text.
   [[nodiscard]] constexpr std::string_view view() const { return {text_, size_}; }
 
  private:
@@ -1459,6 +1468,7 @@ struct shape {
     for (const extent e : list) push_back(e);
   }
 
+  /// One axis more, at the end; there is no check that six are enough.
   constexpr void push_back(extent e) { extents[rank++] = e; }
   [[nodiscard]] constexpr extent operator[](int axis) const { return extents[axis]; }
   [[nodiscard]] constexpr extent& operator[](int axis) { return extents[axis]; }
@@ -1469,6 +1479,7 @@ struct shape {
     for (int i = first; i < last; ++i) s.push_back(extents[i]);
     return s;
   }
+  /// The extents in a row.
   [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, rank}; }
 
   /// True if no extent is `dyn`.
@@ -1924,6 +1935,7 @@ class never_fits final : public error {
  public:
   using error::error;
 };
+/// Throws `never_fits` with this text.
 [[noreturn]] void fail_never_fits(std::initializer_list<text_part> parts);
 
 /// Throws `no_memory` for `count` things of `size` bytes each.
@@ -2090,6 +2102,7 @@ TAGMA_COLD TAGMA_DECL void* make_copies(std::size_t count, std::size_t size, con
 
 namespace tagma {
 
+/// Bytes that several owners share, and none of them changes.
 class shared_bytes {
  public:
   shared_bytes() = default;
@@ -2399,6 +2412,7 @@ TAGMA_COLD TAGMA_DECL carried gather_values(const value_places& shape_of, const 
 
 namespace tagma {
 
+/// An array whose size is known when the program runs: on the stack up to `Few` elements, else on the heap.
 template <class T, std::size_t Few>
 class scratch_array {
  public:
@@ -3416,6 +3430,7 @@ template <class T>
 inline constexpr bool is_expression = false;
 template <class Spec, class Id, bool Carries>
 inline constexpr bool is_expression<expr<Spec, Id, Carries>> = true;
+/// A handle of a tensor in a graph: what placeholders, variables, operations and layers return.
 template <class T>
 concept expression = is_expression<std::remove_cvref_t<T>>;
 
@@ -3856,6 +3871,7 @@ struct carried_initializer {
 
 /// Marks a variable that optimizers leave alone.
 struct not_trainable_tag {};
+/// Behind an initializer: `variable<"moving", float, 3>(zeros, not_trainable)`, which optimizers leave alone.
 inline constexpr not_trainable_tag not_trainable{};
 
 namespace op {
@@ -3986,7 +4002,8 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
 /// @tparam Name by TensorFlow's grammar of names (TAGMA-E160)
 /// @tparam T a number or bool (TAGMA-E156)
 /// @tparam Extents its shape, static
-/// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
+/// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `random_uniform(-1, 1)`), a number, or a
+/// tensor
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial) {
   TAGMA_NEEDS_NAME("variable", Name);
@@ -4378,56 +4395,70 @@ template <class Op, class Place, class A, class B>
 
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool. Integers of two types are
 /// compared by value. Raises TAGMA-E153 for strings, TAGMA-E010, E011 and E015 as arithmetic does.
+/// @{
+
+/// a == b.
 inline constexpr auto equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::equal, Place>(a, b);
 };
+/// a != b.
 inline constexpr auto not_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::not_equal, Place>(a, b);
 };
+/// a < b, of numbers.
 inline constexpr auto less =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::less, Place>(a, b);
 };
+/// a <= b, of numbers.
 inline constexpr auto less_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::less_equal, Place>(a, b);
 };
+/// a > b, of numbers.
 inline constexpr auto greater =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::greater, Place>(a, b);
 };
+/// a >= b, of numbers.
 inline constexpr auto greater_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::greater_equal, Place>(a, b);
 };
+/// @}
 
-/// Logic over tensors of bool. Raises TAGMA-E017 for other element types.
+/// Logic over tensors of bool, element by element with broadcasting. Raises TAGMA-E017 for other element types.
+/// @{
+
+/// a and b.
 inline constexpr auto logical_and =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::logical_and, Place>(a, b);
 };
+/// a or b.
 inline constexpr auto logical_or =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::logical_or, Place>(a, b);
 };
+/// not a.
 inline constexpr auto logical_not = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
@@ -4436,8 +4467,9 @@ inline constexpr auto logical_not = []<class E, class Place = TAGMA_FRESH_TYPE(E
     TAGMA_REFUSES_OPERAND("logical_not", E);
   }
 };
+/// @}
 
-/// Converts every element to `T`.
+/// Converts every element to `T`. Raises TAGMA-E018 for strings.
 /// @tparam T the element type of the result; floating to integer truncates towards zero.
 template <element T, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto cast(const E& e) {
@@ -4624,43 +4656,57 @@ struct round : elementwise {
 
 /// Element-wise arithmetic with NumPy broadcasting; one operand may be a plain number. Raises TAGMA-E010 for different
 /// element types, TAGMA-E011 for shapes that do not broadcast, TAGMA-E015 for a fraction beside integers.
+/// @{
+
+/// a + b.
 inline constexpr auto add =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::add, Place>(a, b);
 };
+/// a - b.
 inline constexpr auto subtract =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::subtract, Place>(a, b);
 };
+/// a * b.
 inline constexpr auto multiply =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::multiply, Place>(a, b);
 };
+/// a / b; of integers rounded towards zero, and an integer divided by 0 is 0.
 inline constexpr auto divide =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::divide, Place>(a, b);
 };
+/// The larger of both; where they are equal the gradient goes to the first.
 inline constexpr auto maximum =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::maximum, Place>(a, b);
 };
+/// The smaller of both; where they are equal the gradient goes to the first.
 inline constexpr auto minimum =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::minimum, Place>(a, b);
 };
+/// @}
 
+/// Element by element, of the shape of the operand. Raises TAGMA-E016 for an element type that is no number, and where
+/// fractions are rounded TAGMA-E014 for one that is not floating.
+/// @{
+
+/// -x.
 inline constexpr auto negate = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -4669,6 +4715,7 @@ inline constexpr auto negate = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(co
     TAGMA_REFUSES_OPERAND("negate", E);
   }
 };
+/// |x|; the gradient at 0 is 0.
 inline constexpr auto abs = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -4677,6 +4724,7 @@ inline constexpr auto abs = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const
     TAGMA_REFUSES_OPERAND("abs", E);
   }
 };
+/// -1, 0 or 1.
 inline constexpr auto sign = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -4685,6 +4733,7 @@ inline constexpr auto sign = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(cons
     TAGMA_REFUSES_OPERAND("sign", E);
   }
 };
+/// x * x.
 inline constexpr auto square = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -4693,6 +4742,7 @@ inline constexpr auto square = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(co
     TAGMA_REFUSES_OPERAND("square", E);
   }
 };
+/// The largest integer that is at most x, floating. Its gradient is 0.
 inline constexpr auto floor = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -4701,6 +4751,7 @@ inline constexpr auto floor = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(con
     TAGMA_REFUSES_OPERAND("floor", E);
   }
 };
+/// The smallest integer that is at least x, floating. Its gradient is 0.
 inline constexpr auto ceil = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -4709,6 +4760,7 @@ inline constexpr auto ceil = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(cons
     TAGMA_REFUSES_OPERAND("ceil", E);
   }
 };
+/// The nearest integer, halves to even, floating. Its gradient is 0.
 inline constexpr auto round = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -4717,6 +4769,7 @@ inline constexpr auto round = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(con
     TAGMA_REFUSES_OPERAND("round", E);
   }
 };
+/// @}
 
 }  // namespace tagma
 // ---- tagma/expr/op/view.hpp
@@ -4914,6 +4967,7 @@ template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 /// All axes but the first, joined: [n, 28, 28, 1] gives [n, 784]. The joined extents must be static.
+/// Raises TAGMA-E022 for a scalar, or for another extent than the first that varies.
 template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto flatten(const E& e) {
   using from = typename E::spec_type;
@@ -4926,6 +4980,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 /// A new axis of extent 1 before axis `Axis` of the result; negative counts from the back.
+/// Raises TAGMA-E020 if there is no such axis.
 template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto expand_dims(const E& e) {
   using from = typename E::spec_type;
@@ -4936,6 +4991,7 @@ template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 /// Without axis `Axis`, whose extent must be 1.
+/// Raises TAGMA-E020 if there is no such axis, TAGMA-E023 for another extent.
 template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto squeeze(const E& e) {
   using from = typename E::spec_type;
@@ -5081,7 +5137,10 @@ struct relu : elementwise {
 
 }  // namespace op
 
-/// Elementary functions, element by element. Raise TAGMA-E014 for an element type that is not floating.
+/// Element by element, of the shape of the operands. Raises TAGMA-E014 for an element type that is not floating.
+/// @{
+
+/// e to the power x.
 inline constexpr auto exp = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5090,6 +5149,7 @@ inline constexpr auto exp = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const
     TAGMA_REFUSES_OPERAND("exp", E);
   }
 };
+/// The natural logarithm: not a number below 0, minus infinity at 0.
 inline constexpr auto log = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5098,6 +5158,7 @@ inline constexpr auto log = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const
     TAGMA_REFUSES_OPERAND("log", E);
   }
 };
+/// log(1 + x), exact near 0.
 inline constexpr auto log1p = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5106,6 +5167,7 @@ inline constexpr auto log1p = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(con
     TAGMA_REFUSES_OPERAND("log1p", E);
   }
 };
+/// exp(x) - 1, exact near 0.
 inline constexpr auto expm1 = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5114,6 +5176,7 @@ inline constexpr auto expm1 = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(con
     TAGMA_REFUSES_OPERAND("expm1", E);
   }
 };
+/// The square root; not a number below 0.
 inline constexpr auto sqrt = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5122,6 +5185,7 @@ inline constexpr auto sqrt = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(cons
     TAGMA_REFUSES_OPERAND("sqrt", E);
   }
 };
+/// 1 / sqrt(x).
 inline constexpr auto rsqrt = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5130,6 +5194,7 @@ inline constexpr auto rsqrt = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(con
     TAGMA_REFUSES_OPERAND("rsqrt", E);
   }
 };
+/// The hyperbolic tangent.
 inline constexpr auto tanh = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5138,6 +5203,7 @@ inline constexpr auto tanh = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(cons
     TAGMA_REFUSES_OPERAND("tanh", E);
   }
 };
+/// 1 / (1 + exp(-x)).
 inline constexpr auto sigmoid = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5146,6 +5212,7 @@ inline constexpr auto sigmoid = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(c
     TAGMA_REFUSES_OPERAND("sigmoid", E);
   }
 };
+/// log(1 + exp(x)), without overflow.
 inline constexpr auto softplus = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5154,6 +5221,7 @@ inline constexpr auto softplus = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(
     TAGMA_REFUSES_OPERAND("softplus", E);
   }
 };
+/// The error function.
 inline constexpr auto erf = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5162,6 +5230,7 @@ inline constexpr auto erf = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const
     TAGMA_REFUSES_OPERAND("erf", E);
   }
 };
+/// The sine, of radians.
 inline constexpr auto sin = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5170,6 +5239,7 @@ inline constexpr auto sin = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const
     TAGMA_REFUSES_OPERAND("sin", E);
   }
 };
+/// The cosine, of radians.
 inline constexpr auto cos = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5178,6 +5248,8 @@ inline constexpr auto cos = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const
     TAGMA_REFUSES_OPERAND("cos", E);
   }
 };
+/// x to the power y, with broadcasting; one operand may be a plain number. The gradient by y is 0 where x is not
+/// positive. Raises TAGMA-E010, E011 and E015 as arithmetic does.
 inline constexpr auto power =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_FLOATS(detail::common_spec<A, B>);
@@ -5185,7 +5257,7 @@ inline constexpr auto power =
   return detail::make_binary<op::power, Place>(a, b);
 };
 
-/// max(x, 0).
+/// max(x, 0); the gradient at 0 is 0.
 inline constexpr auto relu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -5194,6 +5266,7 @@ inline constexpr auto relu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(cons
     TAGMA_REFUSES_OPERAND("relu", E);
   }
 };
+/// @}
 
 }  // namespace tagma
 
@@ -5388,6 +5461,7 @@ constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& targ
 
 /// Passed to a reduction to keep the reduced axes with extent 1.
 struct keep_dims_tag {};
+/// Behind the operand of a reduction: the axes stay, with extent 1.
 inline constexpr keep_dims_tag keep_dims{};
 
 namespace detail {
@@ -6306,7 +6380,7 @@ template <bool Keep, class Place, int... Axes, class E>
 /// mean does not drown the variance.
 /// @return a tuple of both; `moments<0>(x)` drops the axes, `moments<0>(x, tagma::keep_dims)` keeps them with extent 1
 /// Of no elements the results are NaN; where one is infinite, the mean is infinite or NaN, and the variance not finite.
-/// Raises TAGMA-E020 for an axis that is not there.
+/// Raises TAGMA-E020 for an axis that is not there, TAGMA-E178 for what is not `keep_dims`.
 /// @{
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto moments(const E& e) {
@@ -6451,7 +6525,8 @@ struct softmax_cross_entropy : composition<4> {
 
 }  // namespace op
 
-/// exp(x) / sum(exp(x)) over the last axis. Raises TAGMA-E014 for an element type that is not floating.
+/// exp(x) / sum(exp(x)) over the last axis. Raises TAGMA-E014 for an element type that is not floating, TAGMA-E025 for
+/// a scalar.
 inline constexpr auto softmax = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     static_assert(E::rank > 0, "TAGMA-E025 softmax: needs at least one axis");
@@ -6461,7 +6536,8 @@ inline constexpr auto softmax = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(c
     TAGMA_REFUSES_OPERAND("softmax", E);
   }
 };
-/// The logarithm of softmax, without overflow.
+/// The logarithm of softmax over the last axis, without overflow. Raises TAGMA-E014 for an element type that is not
+/// floating, TAGMA-E025 for a scalar.
 inline constexpr auto log_softmax = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     static_assert(E::rank > 0, "TAGMA-E025 log_softmax: needs at least one axis");
@@ -6492,6 +6568,7 @@ template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>
 /// @param logits [..., classes]
 /// @param probabilities the same shape and element type
 /// @return [...]
+/// Raises TAGMA-E025 for a scalar, TAGMA-E010 and TAGMA-E043 if the probabilities do not fit.
 template <expression L, expression P, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] constexpr auto softmax_cross_entropy(const L& logits, const P& probabilities) {
   using x = typename L::spec_type;
@@ -6812,7 +6889,8 @@ template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TY
 /// Rows of `Depth` elements, 1 where the index points and 0 elsewhere; an index outside gives a row of zeros.
 /// @param indices [...], int32, int64 or uint8
 /// @return [..., Depth] of element type `T`
-/// Raises TAGMA-E107 for other indices, TAGMA-E108 if the result has too many axes.
+/// Raises TAGMA-E107 for other indices, TAGMA-E108 if the result has too many axes, TAGMA-E110 for a depth below 1 or
+/// strings.
 template <extent Depth, element T = float, expression I, class Place = TAGMA_FRESH_TYPE(I)>
 [[nodiscard]] constexpr auto one_hot(const I& indices) {
   using i = typename I::spec_type;
@@ -6935,7 +7013,7 @@ struct batch_moments {
 /// @param gamma,beta [channels], scale and shift
 /// @param epsilon added to the variance
 /// @return `{output, mean, variance}`; the variance is the mean of squared deviations
-/// Raises TAGMA-E127 if a parameter does not have one element for each channel.
+/// Raises TAGMA-E127 if a parameter does not have one element for each channel, TAGMA-E128 for rank 0 or 1.
 template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto batch_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
   static_assert(X::rank >= 2, "TAGMA-E128 batch_norm: needs a batch axis and a channel axis");
@@ -7771,6 +7849,8 @@ template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
 }
 
 /// The operands, of one shape, side by side along a new axis `Axis` of the result. Raises what `concat` does.
+/// Raises TAGMA-E010 for different element types, TAGMA-E101 for other shapes or an axis that is not there, TAGMA-E102
+/// for more than 64 operands.
 template <int Axis = 0, expression First, expression... Rest, class Place = TAGMA_FRESH_TYPE(First)>
 [[nodiscard]] constexpr auto stack(const First& first, const Rest&... rest) {
   static_assert(Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank,
@@ -8118,7 +8198,7 @@ inline constexpr bool is_relu = std::is_same_v<std::remove_cvref_t<Activation>, 
 
 /// A convolution: out[n, i, j, f] = sum of x[n, i * stride + a * dilation - top, j * stride + b * dilation - left, c] *
 /// filter[a, b, c, f] over a, b, c.
-/// @tparam Options stride, padding, dilation, groups
+/// @tparam Options stride (1 by default), padding (none, `valid_padding`), dilation (1), groups (1)
 /// @param x images, [batch, height, width, channels], floating
 /// @param filter [height, width, channels / groups, filters]
 /// @return [batch, positions down, positions across, filters]
@@ -8132,8 +8212,9 @@ template <conv_options Options = conv_options{}, expression X, expression Filter
 }
 
 /// A convolution with a bias for each filter; relu is computed in the same pass, other activations after it.
-/// @param bias [filters]. Raises TAGMA-E124 if it has another shape
+/// @param bias [filters]
 /// @param activation `relu`, or any function from expression to expression; none by default
+/// Raises what `conv2d` without a bias raises, TAGMA-E010 and TAGMA-E124 for a bias of another element type or shape.
 template <conv_options Options = conv_options{}, expression X, expression Filter, expression Bias,
           class Activation = std::nullptr_t, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto conv2d(const X& x, const Filter& filter, const Bias& bias,
@@ -8248,7 +8329,7 @@ template <class Place, ir::attribute Bits, class E>
 }
 }  // namespace detail
 
-/// Zeros, or ones, of the type and shape of `e`, whose elements are not read.
+/// Zeros, or ones, of the type and shape of `e`, whose elements are not read. Raises TAGMA-E112 for strings.
 /// @{
 template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto zeros_like(const E& e) {
@@ -8427,6 +8508,7 @@ inline constexpr bool keep_their_types<std::tuple<Carried...>, std::tuple<Next..
 /// What would be a loop as nodes of their own: `return_sequences | unrolled`. Each may then run beside others; the
 /// compiler has that many more nodes to look at.
 struct unrolled_steps {};
+/// The value of `unrolled_steps`.
 inline constexpr unrolled_steps unrolled{};
 
 /// What a loop begins with: the values that its first iteration is given.
@@ -8742,7 +8824,7 @@ template <class Op, window Size, pool_options Options, class Place, class X>
 /// The largest element of each window: `max_pool<2>(x)` halves height and width. Padding never wins; the gradient goes
 /// to the first of several equal maxima, row by row.
 /// @tparam Size of the window
-/// @tparam Options stride (by default the window) and padding
+/// @tparam Options stride (by default the window) and padding (none, `valid_padding`, by default)
 /// @param x images, [batch, height, width, channels], floating
 /// @return [batch, positions down, positions across, channels]
 /// Raises TAGMA-E120 for a wrong rank, TAGMA-E123 if the window is larger than the images, TAGMA-E126 for impossible
@@ -8946,9 +9028,10 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 
 /// Each element is zero with probability `rate`, else divided by 1 - rate (Srivastava et al. 2014, in the form that
 /// needs no scaling when the network is used). The gradient drops the elements that were dropped.
-/// @param rate a number from 0 up to, but not including, 1, else InvalidArgument; or an expression of rank 0 and the
-///             element type of `e`
-/// Raises TAGMA-E014 for an element type that is not floating.
+/// It does so in every run: who evaluates builds the graph without it, or feeds a rate of 0.
+/// @param rate of what is dropped: a number from 0 up to, but not including, 1, else InvalidArgument; or an expression
+/// of rank 0 and the element type of `e`
+/// Raises TAGMA-E014 for an element type that is not floating, TAGMA-E114 for another rate.
 template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dropout(const E& e, const Rate& rate) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -8989,6 +9072,10 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
 
 namespace tagma {
 
+/// The operators of expressions are `add`, `subtract`, `multiply`, `divide`, `less`, `less_equal`, `greater`,
+/// `greater_equal`, `negate`, `logical_and`, `logical_or` and `logical_not`; one side of + - * / and of a comparison
+/// may be a plain number. Equality is `equal`.
+/// @{
 template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator+(const A& a, const B& b) {
@@ -9067,6 +9154,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
 }
+/// @}
 
 namespace diagnose {
 /// It has a value when it is written.
@@ -10573,9 +10661,12 @@ template <class Bound>
 
 namespace tagma {
 
+/// Every element 0. The default of biases.
 inline constexpr static_initializer<initializer_kind::zeros> zeros{};
+/// Every element 1. The default of the scales of normalisations.
 inline constexpr static_initializer<initializer_kind::ones> ones{};
-/// Uniform within sqrt(6 / (fan_in + fan_out)); Glorot and Bengio 2010. The default of `dense` and `conv2d`.
+/// Uniform within sqrt(6 / (fan_in + fan_out)); Glorot and Bengio 2010. The default of kernels. The fans of [height,
+/// width, in, out] are height * width * in and height * width * out, those of [in, out] are in and out.
 inline constexpr static_initializer<initializer_kind::glorot_uniform> glorot_uniform{};
 /// Truncated normal of variance 2 / (fan_in + fan_out); Glorot and Bengio 2010.
 inline constexpr static_initializer<initializer_kind::glorot_normal> glorot_normal{};
@@ -10656,11 +10747,11 @@ inline constexpr bool is_activation<expr<Spec, Id, Carries>> = false;
 /// A fully connected layer: activation(x * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias".
 /// @tparam Units outputs of the layer
 /// @param x [..., features], features static
-/// @param activation called with the sum; `linear` if there is none
-/// @param initial initializer of the kernel
+/// @param activation called with the sum; `linear`, which is none, by default
+/// @param initial initializer of the kernel, [features, Units], by default `glorot_uniform`; the bias begins with zeros
 /// @return [..., Units]
-/// Raises TAGMA-E003 and E026 for an input of another shape, TAGMA-E157 and E177 for what is no initializer or
-/// activation.
+/// Raises TAGMA-E002 for a negative number of units, TAGMA-E003 and E026 for an input of another shape, TAGMA-E157 and
+/// E177 for what is no initializer or activation.
 template <fixed_string Name, extent Units, class E, class Activation = decltype(linear),
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dense(const E& x, const Activation& activation = linear,
@@ -10991,13 +11082,13 @@ inline constexpr bool groups_divide =
 /// channels / groups, Filters], and "<Name>/bias".
 /// @tparam Filters outputs of the layer
 /// @tparam Kernel height and width of the filters: `5`, or `window(3, 5)`
-/// @tparam Options stride, padding (none by default), dilation, groups
+/// @tparam Options stride (1 by default), padding (none, `valid_padding`), dilation (1), groups (1)
 /// @param x images, [batch, height, width, channels], channels static
-/// @param activation called with the sum; `relu` is computed together with the convolution
-/// @param initial initializer of the kernel
+/// @param activation called with the sum, none by default; `relu` is computed together with the convolution
+/// @param initial initializer of the kernel, by default `glorot_uniform`; the bias begins with zeros
 /// @return [batch, positions down, positions across, Filters]
-/// Raises TAGMA-E003 for dynamic channels, TAGMA-E121 if the groups do not divide channels and filters, and what the
-/// operation `conv2d` raises.
+/// Raises TAGMA-E120 for what are no images, TAGMA-E003 for dynamic channels, TAGMA-E121 if the groups do not divide
+/// channels and filters, and what the operation `conv2d` raises.
 template <fixed_string Name, extent Filters, window Kernel, conv_options Options = conv_options{}, class X,
           class Activation = decltype(linear), class Initial = decltype(glorot_uniform),
           class Place = TAGMA_FRESH_TYPE(X)>
@@ -11078,8 +11169,11 @@ struct updating_layer {
 /// For training, `{output, update}`: normalised by the moments of the batch, and an update that moves the averages
 /// towards them. For inference, normalised by the averages. Both share their variables.
 /// @param x [..., channels], floating, channels static, of rank 2 or more
-/// @param momentum share of the old average that stays
-/// @param epsilon added to the variance
+/// Gamma and the moving variance begin with ones, beta and the moving mean with zeros; optimizers leave the averages
+/// alone.
+/// @param momentum share of the old average that stays, by default 0.99, as in Keras; PyTorch's momentum is 1 minus
+/// this
+/// @param epsilon added to the variance, by default 0.001, as in Keras; PyTorch's is 0.00001
 /// Raises TAGMA-E003 for dynamic channels, TAGMA-E128 for a wrong rank.
 template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto batch_norm(const X& x, double momentum = 0.99, double epsilon = 1e-3) {
@@ -11128,9 +11222,9 @@ auto batch_norm(const X&) {
 }
 /// @}
 
-/// Layer normalisation with variables "<Name>/gamma" and "<Name>/beta".
+/// Layer normalisation with variables "<Name>/gamma", which begins with ones, and "<Name>/beta", with zeros.
 /// @param x [..., features], floating, features static
-/// @param epsilon added to the variance
+/// @param epsilon added to the variance, by default 0.001, as in Keras; PyTorch's is 0.00001
 /// Raises TAGMA-E003 for dynamic features.
 template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto layer_norm(const X& x, double epsilon = 1e-3) {
@@ -11241,7 +11335,8 @@ namespace tagma {
 /// How a learning rate follows the step.
 enum class schedule_kind : std::uint8_t { constant, exponential, piecewise, polynomial, cosine };
 
-/// initial * decay_rate ^ (step / decay_steps); the exponent is rounded down if `staircase`.
+/// initial * decay_rate ^ (step / decay_steps); the exponent is rounded down if `staircase`. Throws InvalidArgument for
+/// decay_steps that are not above 0.
 struct exponential_decay {
   double initial = 0.01;
   double decay_steps = 1;
@@ -11257,6 +11352,7 @@ class number_list {
     requires(!std::is_same_v<Range, number_list> && requires(const Range& r) { static_cast<const double*>(r.data()); })
   number_list(const Range& range) : number_list(range.data(), range.size()) {}
 
+  /// How many there are.
   [[nodiscard]] std::size_t size() const { return bytes_.size() / sizeof(double); }
   [[nodiscard]] const double* begin() const { return bytes_.as<const double>().begin(); }
   [[nodiscard]] const double* end() const { return bytes_.as<const double>().end(); }
@@ -11275,14 +11371,16 @@ struct piecewise_constant {
   number_list boundaries;
   number_list values;
 };
-/// (initial - final) * (1 - step / decay_steps) ^ power + final, and `final` afterwards.
+/// (initial - final) * (1 - step / decay_steps) ^ power + final, and `final` afterwards. Throws InvalidArgument for
+/// decay_steps that are not above 0.
 struct polynomial_decay {
   double initial = 0.01;
   double decay_steps = 1;
   double final = 0.0001;
   double power = 1;
 };
-/// initial * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha); Loshchilov and Hutter 2016.
+/// initial * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha); and
+/// initial * alpha afterwards. Loshchilov and Hutter 2016. Throws InvalidArgument for decay_steps that are not above 0.
 struct cosine_decay {
   double initial = 0.01;
   double decay_steps = 1;
@@ -11313,6 +11411,7 @@ class rate {
     for (const double v : s.values) *to++ = v;
   }
 
+  /// The schedule, as programs carry it.
   [[nodiscard]] const carried_value& value() const { return value_; }
 
   /// The same rate after growing from zero in equal parts over the first `steps` steps.
@@ -11423,36 +11522,42 @@ template <class Place, class Step>
 
 namespace tagma {
 
-/// Stochastic gradient descent: v -= lr * g.
+/// Stochastic gradient descent: v -= lr * g. The rate is 0.01 by default; no slots.
 struct sgd {
   rate learning_rate = 0.01;
 };
-/// a = momentum * a + g; v -= lr * a. With `nesterov`: v -= lr * (g + momentum * a).
+/// a = momentum * a + g; v -= lr * a. With `nesterov`: v -= lr * (g + momentum * a). Momentum is 0.9 by default; the
+/// slot "<variable>/momentum" begins with 0.
 struct momentum {
   rate learning_rate = 0.01;
   double momentum = 0.9;
   bool nesterov = false;
 };
-/// a += g^2; v -= lr * g / sqrt(a). Duchi et al. 2011.
+/// a += g^2; v -= lr * g / sqrt(a). Duchi et al. 2011. There is no epsilon; the slot "<variable>/adagrad" begins with
+/// 0.1, as in TensorFlow, which PyTorch begins with 0.
 struct adagrad {
   rate learning_rate = 0.001;
   double initial_accumulator = 0.1;
 };
 /// a = rho * a + (1 - rho) * g^2; u = sqrt(b + epsilon) / sqrt(a + epsilon) * g; v -= lr * u; b = rho * b + (1 - rho) *
-/// u^2. Zeiler 2012.
+/// u^2. Zeiler 2012. Rho is 0.95 and epsilon 1e-8 by default; the slots "<variable>/adadelta_square" and
+/// "<variable>/adadelta_update" begin with 0.
 struct adadelta {
   rate learning_rate = 0.001;
   double rho = 0.95;
   double epsilon = 1e-8;
 };
-/// s += (g^2 - s) * (1 - rho), s begins at 1; m = momentum * m + lr * g / sqrt(s + epsilon); v -= m. Hinton 2012.
+/// s += (g^2 - s) * (1 - rho), s begins at 1; m = momentum * m + lr * g / sqrt(s + epsilon); v -= m. Hinton 2012. Rho
+/// is 0.9, momentum 0 and epsilon 1e-10 by default, as in TensorFlow 1; the slots are "<variable>/rmsprop_square" and
+/// "<variable>/rmsprop_momentum". PyTorch begins s with 0, has rho 0.99, and adds 1e-8 to the root.
 struct rmsprop {
   rate learning_rate = 0.001;
   double rho = 0.9;
   double momentum = 0;
   double epsilon = 1e-10;
 };
-/// The same with q += (g - q) * (1 - rho) and the root of s - q^2 + epsilon.
+/// `rmsprop` with q += (g - q) * (1 - rho) and the root of s - q^2 + epsilon; one slot more, "<variable>/rmsprop_mean",
+/// begins with 0.
 struct centered_rmsprop {
   rate learning_rate = 0.001;
   double rho = 0.9;
@@ -11460,14 +11565,17 @@ struct centered_rmsprop {
   double epsilon = 1e-10;
 };
 /// m += (g - m) * (1 - beta1); s += (g^2 - s) * (1 - beta2);
-/// v -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(s) + epsilon). Kingma and Ba 2014.
+/// v -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(s) + epsilon). Kingma and Ba 2014; t counts from 1. By
+/// default the rate is 0.001, beta1 0.9, beta2 0.999, epsilon 1e-8, which is added before the correction of bias, as in
+/// TensorFlow: PyTorch adds it behind that. The slots "<variable>/adam_m" and "<variable>/adam_v" begin with 0.
 struct adam {
   rate learning_rate = 0.001;
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
 };
-/// Adam after v -= lr * weight_decay * v. Loshchilov and Hutter 2017.
+/// Adam after v -= lr * weight_decay * v. Loshchilov and Hutter 2017. The decay is 0.01 by default, of every variable
+/// that is trained, biases among them; the slots are "<variable>/adamw_m" and "<variable>/adamw_v".
 struct adamw {
   rate learning_rate = 0.001;
   double weight_decay = 0.01;
@@ -11477,7 +11585,8 @@ struct adamw {
 };
 /// Follow the regularised leader, McMahan et al. 2013, with the shrinkage of McMahan 2018:
 /// g' = g + 2 * shrinkage * v; n = a + g^2; l += g' - (n^-p - a^-p) / lr * v;
-/// v = |l| > l1 ? (sign(l) * l1 - l) / (n^-p / lr + 2 * l2) : 0; a = n; p is `power`, negative.
+/// v = |l| > l1 ? (sign(l) * l1 - l) / (n^-p / lr + 2 * l2) : 0; a = n; p is `power`, by default -0.5. The slots
+/// "<variable>/ftrl_accumulator", which begins with 0.1, and "<variable>/ftrl_linear", with 0.
 struct ftrl {
   rate learning_rate = 0.001;
   double power = -0.5;
@@ -11800,8 +11909,7 @@ inline constexpr bool is_optimizer = detail::optimizer<Optimizer>;
                 "TAGMA-E175 " Who ": needs an optimizer, such as tagma::sgd{.learning_rate = 0.01} or tagma::adam{}")
 
 /// One step of training: updates every trainable variable that the loss depends on, then counts the step in the
-/// variable
-/// "<optimizer>/step".
+/// variable "<optimizer>/step", int64. What an optimizer keeps of a variable is a variable as well, a slot.
 /// @param loss one floating number
 /// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
 /// `adamw{}`, `ftrl{}`
@@ -11822,6 +11930,7 @@ template <expression L, class Optimizer, class Clip = detail::clip_option<void>,
 }
 
 /// The gradients of a loss by variables, as pairs for `apply_gradients`: change them in between.
+/// Raises TAGMA-E065 for what is no variable.
 template <expression L, expression... V>
 [[nodiscard]] TAGMA_INLINE constexpr auto compute_gradients(const L& loss, const V&... variables) {
   static_assert((true && ... && diagnose::is_variable<V>),
@@ -11941,7 +12050,9 @@ namespace tagma {
 /// [batch, time, units].
 template <bool AllSteps, bool Unrolled = false>
 struct recurrent_output {};
+/// The output of the last step, [batch, units]: the default of recurrent layers.
 inline constexpr recurrent_output<false> last_output{};
+/// The outputs of all steps, [batch, time, units].
 inline constexpr recurrent_output<true> return_sequences{};
 
 /// Steps that are nodes of their own: `return_sequences | unrolled`.
@@ -17764,6 +17875,8 @@ class program {
 
 /// An option of `compile`.
 struct soft_placement_option {};
+/// Behind the closure of `compile`: what has no kernel on the device that is asked for runs where there is one; the job
+/// stays.
 inline constexpr soft_placement_option soft_placement{};
 
 /// A program is printed by <tagma/explain.hpp>: TAGMA-E171.
@@ -17788,8 +17901,7 @@ namespace early {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E264, E265 and
-/// E273.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265 and E273.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
           class Second = typename Graph::second_type, class Text = typename Graph::text_type,
@@ -18208,6 +18320,7 @@ using graph_of_run = typename run_graph<Graph, std::integer_sequence<ir::node_id
 
 namespace tagma {
 
+/// The only owner of an object on the heap.
 template <class T>
 class owned {
  public:
@@ -18248,6 +18361,7 @@ class owned {
   T* object_ = nullptr;
 };
 
+/// A new object and its owner.
 template <class T, class... Arguments>
 [[nodiscard]] owned<T> make_owned(Arguments&&... arguments) {
   return owned<T>(new T(std::forward<Arguments>(arguments)...));
@@ -18331,6 +18445,7 @@ class counted {
   T* object_ = nullptr;
 };
 
+/// A new object and the first reference to it.
 template <class T, class... Arguments>
 [[nodiscard]] counted<T> make_counted(Arguments&&... arguments) {
   return counted<T>(new T(std::forward<Arguments>(arguments)...));
@@ -18372,6 +18487,7 @@ class device_list {
     if (numbers.size() > most) fail(status_code::invalid_argument, "a list of devices has at most sixteen");
     for (const int n : numbers) numbers_[size_++] = n;
   }
+  /// The devices.
   [[nodiscard]] constexpr array_view<const int> numbers() const { return {numbers_, size_}; }
 
  private:
@@ -18407,6 +18523,7 @@ class kind_options_list {
     if (kinds.size() > most) fail(status_code::invalid_argument, "a list of options of devices has at most four kinds");
     for (const kind_options& k : kinds) kinds_[size_++] = k;
   }
+  /// All of them.
   [[nodiscard]] constexpr array_view<const kind_options> kinds() const { return {kinds_, size_}; }
 
  private:
@@ -18647,6 +18764,7 @@ TAGMA_DECL void caught::see(const std::exception& one) noexcept {
 
 namespace tagma {
 
+/// A lock for std::lock_guard and std::unique_lock, cheap to include.
 class mutex {
  public:
   mutex() = default;
@@ -18977,8 +19095,11 @@ class cancellation {
   cancellation(const cancellation&) = delete;
   cancellation& operator=(const cancellation&) = delete;
 
+  /// Ends the runs that this was given to with Cancelled, from any thread.
   void cancel() noexcept;
+  /// Runs may begin again.
   void reset() noexcept { cancelled_.store(false, memory_order::release); }
+  /// True after `cancel`.
   [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
 
   class sleeper;
@@ -19819,6 +19940,7 @@ class container_option {
  public:
   container_option() = default;
   container_option(const container& given) : state_(given.state_) {}
+  /// The variables and other resources.
   [[nodiscard]] const counted<runtime::state_container>& state() const { return state_; }
 
  private:
@@ -20350,6 +20472,8 @@ namespace tagma {
 /// Several results of one run: `auto [loss, accuracy] = session.run(fetch(loss, accuracy), ...)`.
 template <expression... E>
 struct fetch_list {};
+/// Several outputs of a program as one list for `run`, which then returns a tuple. Raises TAGMA-E173 for what is no
+/// expression.
 template <expression... E>
 [[nodiscard]] constexpr fetch_list<E...> fetch(const E&...) {
   return {};
@@ -21117,12 +21241,16 @@ class view {
     requires std::is_same_v<const U, T>
   constexpr view(const view<U>& other) : data_(other.data()), dims_(other.dims()) {}
 
+  /// The first element.
   [[nodiscard]] constexpr T* data() const { return data_; }
+  /// The shape.
   [[nodiscard]] constexpr const shape& dims() const { return dims_; }
 
   /// The number of elements.
   [[nodiscard]] constexpr std::size_t size() const { return static_cast<std::size_t>(dims_.elements()); }
+  /// True if there is none.
   [[nodiscard]] constexpr bool empty() const { return size() == 0; }
+  /// The elements in a row.
   [[nodiscard]] constexpr array_view<T> span() const { return {data_, size()}; }
   [[nodiscard]] constexpr T* begin() const { return data_; }
   [[nodiscard]] constexpr T* end() const { return data_ + size(); }
@@ -23841,6 +23969,7 @@ class inter_op_pool_list {
     if (pools.size() > most) fail(status_code::invalid_argument, "a session has at most eight pools of threads");
     for (const inter_op_pool& pool : pools) pools_[size_++] = pool;
   }
+  /// How many there are.
   [[nodiscard]] constexpr std::size_t size() const { return size_; }
   [[nodiscard]] constexpr const inter_op_pool& operator[](std::size_t i) const { return pools_[i]; }
   /// None where the list is empty.
@@ -25919,14 +26048,20 @@ class tensor : detail::tensor_characters<T> {
     if (b.dims_.rank == 0) b.data_ = &b.scalar_;
   }
 
+  /// The first element.
   [[nodiscard]] T* data() noexcept { return data_; }
+  /// The first element.
   [[nodiscard]] const T* data() const noexcept { return data_; }
 
   /// The number of elements.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// True if there is none.
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  /// The shape.
   [[nodiscard]] const shape& dims() const noexcept { return dims_; }
+  /// The elements in a row.
   [[nodiscard]] array_view<T> span() noexcept { return {data_, size_}; }
+  /// The elements in a row.
   [[nodiscard]] array_view<const T> span() const noexcept { return {data_, size_}; }
   [[nodiscard]] T* begin() noexcept { return data_; }
   [[nodiscard]] T* end() noexcept { return data_ + size_; }
@@ -26335,6 +26470,7 @@ class session {
     return core().close(ns < 0 ? 0 : ns);
   }
 
+  /// What is the same for all programs; for the library.
   [[nodiscard]] runtime::session_core& core() { return own_.core(); }
   /// The position of a resource among those of the program, or -1.
   [[nodiscard]] int resource_position(std::string_view kind, std::string_view name) const {

@@ -387,6 +387,7 @@ class input_file {
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
   explicit input_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -410,6 +411,7 @@ class output_file {
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
   explicit output_file(std::string path);
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
@@ -1239,9 +1241,11 @@ class file {
   file(file&&) = default;
   file& operator=(file&&) = default;
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// The tensors in the order of their bytes.
   [[nodiscard]] std::span<const stored_tensor> entries() const { return entries_; }
+  /// The texts that the file has beside tensors.
   [[nodiscard]] const safetensors::metadata& metadata() const { return metadata_; }
 
   /// The tensor of that name, or null.

@@ -72,6 +72,7 @@ class counted {
   T* object_ = nullptr;
 };
 
+/// A new object and the first reference to it.
 template <class T, class... Arguments>
 [[nodiscard]] counted<T> make_counted(Arguments&&... arguments) {
   return counted<T>(new T(std::forward<Arguments>(arguments)...));

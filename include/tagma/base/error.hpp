@@ -70,6 +70,7 @@ class text_part {
     requires std::is_integral_v<Number>
   constexpr text_part(Number number) : text_(&a_number), number_(static_cast<std::int64_t>(number)) {}
 
+  /// Writes the part behind `to`.
   void append_to(std::string& to) const;
 
  private:
@@ -90,7 +91,9 @@ class error : public std::exception {
  public:
   error(status_code code, std::string_view text);
 
+  /// What kind of error it is.
   [[nodiscard]] status_code code() const noexcept { return code_; }
+  /// The sentence, behind the name of the code.
   [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
 
  private:

@@ -29,6 +29,7 @@ class never_fits final : public error {
  public:
   using error::error;
 };
+/// Throws `never_fits` with this text.
 [[noreturn]] void fail_never_fits(std::initializer_list<text_part> parts);
 
 /// Throws `no_memory` for `count` things of `size` bytes each.

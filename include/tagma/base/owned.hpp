@@ -11,6 +11,7 @@
 
 namespace tagma {
 
+/// The only owner of an object on the heap.
 template <class T>
 class owned {
  public:
@@ -51,6 +52,7 @@ class owned {
   T* object_ = nullptr;
 };
 
+/// A new object and its owner.
 template <class T, class... Arguments>
 [[nodiscard]] owned<T> make_owned(Arguments&&... arguments) {
   return owned<T>(new T(std::forward<Arguments>(arguments)...));

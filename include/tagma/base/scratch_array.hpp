@@ -10,6 +10,7 @@
 
 namespace tagma {
 
+/// An array whose size is known when the program runs: on the stack up to `Few` elements, else on the heap.
 template <class T, std::size_t Few>
 class scratch_array {
  public:

@@ -16,6 +16,7 @@
 
 namespace tagma {
 
+/// Bytes that several owners share, and none of them changes.
 class shared_bytes {
  public:
   shared_bytes() = default;

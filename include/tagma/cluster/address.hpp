@@ -57,6 +57,7 @@ enum class address_use : std::uint8_t {
   bind,     ///< a server listens there: port 0, 0.0.0.0 and [::] are good as well
 };
 
+/// What an address is for, and what may be left out of it.
 struct address_rules {
   address_use use = address_use::connect;
   std::uint16_t default_port = 0;  ///< of an address that is written without one; 0: it must have one
@@ -73,6 +74,7 @@ struct parsed_address {
   [[nodiscard]] const address* operator->() const { return &value; }
 };
 
+/// Reads `host:port`, `[ipv6]:port` or `unix:path`; never throws.
 [[nodiscard]] parsed_address parse_address(std::string_view text, const address_rules& rules = {});
 
 /// `parse_address` for callers that cannot go on without an address. Throws `invalid_argument`.

@@ -64,6 +64,7 @@ class task_addresses {
     for (const auto& [index, a] : by_index) entries_.emplace_back(index, written(a).text);
   }
 
+  /// Indices and addresses, as they were written.
   [[nodiscard]] const std::vector<std::pair<std::int64_t, std::string>>& entries() const { return entries_; }
 
  private:
@@ -102,13 +103,16 @@ class cluster {
   /// One task, which listens at a port that the system chooses: {"local": ["localhost:0"]}.
   [[nodiscard]] static cluster local();
 
+  /// True if there are no jobs.
   [[nodiscard]] bool empty() const { return jobs_.empty(); }
   /// All jobs, in the order of their names, of their tasks.
   [[nodiscard]] const jobs_type& as_map() const { return jobs_; }
 
   /// Names in order.
   [[nodiscard]] std::vector<std::string> jobs() const;
+  /// True if there is a job of this name.
   [[nodiscard]] bool has_job(std::string_view job) const { return jobs_.find(job) != jobs_.end(); }
+  /// True if that job has a task of this index.
   [[nodiscard]] bool has_task(std::string_view job, int task) const;
   /// Tasks of all jobs.
   [[nodiscard]] int num_tasks() const;
@@ -116,7 +120,9 @@ class cluster {
   /// How many tasks a job has, holes not counted. This and what follows throws `invalid_argument`, which says what
   /// there is, for a job or a task that is not there.
   [[nodiscard]] int num_tasks(std::string_view job) const { return static_cast<int>(tasks_of(job).size()); }
+  /// The indices of the tasks of a job, in order.
   [[nodiscard]] std::vector<int> task_indices(std::string_view job) const;
+  /// Where a task is reached.
   [[nodiscard]] const address& task_address(std::string_view job, int task) const;
   /// By index, with holes where a job has no such task.
   [[nodiscard]] std::vector<std::optional<address>> job_tasks(std::string_view job) const;

@@ -31,7 +31,9 @@ class environment {
   /// The variables of this process, as they are when they are asked for.
   [[nodiscard]] static environment of_process();
 
+  /// A variable, if it is set.
   [[nodiscard]] std::optional<std::string> find(std::string_view name) const;
+  /// True if a variable is set.
   [[nodiscard]] bool has(std::string_view name) const { return find(name).has_value(); }
 
   /// A whole number. Throws `invalid_argument`, which names the variable, for a value that is none or out of bounds.
@@ -39,6 +41,7 @@ class environment {
 
   /// What `who` needs beside what it has. Throws `invalid_argument` if the variable is not set.
   [[nodiscard]] std::string need(std::string_view name, std::string_view who) const;
+  /// As `find_number`, of a variable that must be set.
   [[nodiscard]] int need_number(std::string_view name, int low, int high, std::string_view who) const;
 
  private:

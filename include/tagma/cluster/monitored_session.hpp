@@ -74,6 +74,7 @@ class monitored_session {
   /// Saves the next checkpoint now, as the chief does from time to time.
   saved_checkpoint save();
 
+  /// The session underneath.
   [[nodiscard]] cluster_session& session() { return *session_; }
   /// How often a session was made.
   [[nodiscard]] int sessions() const { return sessions_; }

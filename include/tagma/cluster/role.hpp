@@ -36,9 +36,13 @@ class role {
   /// task, and where it has several and it is not said which.
   explicit role(tagma::cluster members, const role_options& options = {});
 
+  /// The whole cluster.
   [[nodiscard]] const tagma::cluster& cluster() const { return members_; }
+  /// The job of this process.
   [[nodiscard]] const std::string& job() const { return id_.job; }
+  /// The index of this process in its job.
   [[nodiscard]] int task() const { return id_.task; }
+  /// Job and index.
   [[nodiscard]] const task_id& id() const { return id_; }
 
   /// Where others reach this process. Throws `failed_precondition` for an evaluator that is not in the cluster.
@@ -46,8 +50,11 @@ class role {
   /// Job, replica 0 and task: "/job:worker/replica:0/task:3".
   [[nodiscard]] device_spec device() const;
 
+  /// True for the task that initialises and saves.
   [[nodiscard]] bool is_chief() const;
+  /// True for a parameter server.
   [[nodiscard]] bool is_ps() const { return id_.job == "ps"; }
+  /// True for an evaluator.
   [[nodiscard]] bool is_evaluator() const { return id_.job == "evaluator"; }
 
   friend bool operator==(const role&, const role&) = default;

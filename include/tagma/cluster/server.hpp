@@ -24,6 +24,7 @@
 
 namespace tagma {
 
+/// How a server listens, whom it lets in, and the threads that its programs have.
 struct server_options {
   std::optional<address> bind{};  ///< where it listens, if not at the address that others know
   std::string secret{};           ///< shared by the servers and clients of the cluster; needed beyond this machine,

@@ -48,6 +48,7 @@ class cluster_site {
   cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home,
                const variable_homes& existing = {});
 
+  /// The tasks and their devices, in the order of their numbers.
   [[nodiscard]] const std::vector<task_devices>& tasks() const { return tasks_; }
   /// For `ir::cut`; tasks are positions in `tasks()`.
   [[nodiscard]] ir::cut_site view() const { return {task_, device_, static_cast<int>(tasks_.size())}; }

@@ -34,6 +34,7 @@ namespace tagma::datasets {
 /// The bytes are those of the elements that the stages work on or keep, each counted as large as the largest one that
 /// its stage had so far. One element of each stage is always allowed.
 struct autotune_t {};
+/// The value of `autotune_t`: `map(f, datasets::autotune)`.
 inline constexpr autotune_t autotune;
 
 namespace detail {

@@ -12,6 +12,7 @@
 
 namespace tagma {
 
+/// How `batch` makes batches of single elements.
 struct batch_options {
   extent batch_size = 32;
   int num_threads = 1;                     ///< for each source; with several, what they make is in no order
@@ -22,6 +23,7 @@ struct batch_options {
   queue_place place = {};
 };
 
+/// How `shuffle_batch` makes batches in a random order.
 struct shuffle_batch_options {
   extent batch_size = 32;
   int num_threads = 1;

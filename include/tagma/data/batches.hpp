@@ -46,6 +46,7 @@ struct labelled {
   [[nodiscard]] batches<Image, Label> shuffle(extent buffer, std::uint64_t seed = 0) const& {
     return batches<Image, Label>(*this).shuffle(buffer, seed);
   }
+  /// Batches of `size` examples; the last one may be smaller, or is left out.
   [[nodiscard]] batches<Image, Label> batch(extent size, bool drop_remainder = false) const& {
     return batches<Image, Label>(*this).batch(size, drop_remainder);
   }

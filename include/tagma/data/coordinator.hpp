@@ -27,6 +27,7 @@ class status_set {
   constexpr status_set(std::initializer_list<status_code> codes) {
     for (const status_code c : codes) bits_ |= 1U << static_cast<unsigned>(c);
   }
+  /// True if the code is one of them.
   [[nodiscard]] constexpr bool contains(status_code c) const { return (bits_ >> static_cast<unsigned>(c) & 1U) != 0; }
   /// True for a `tagma::error` with one of the codes.
   [[nodiscard]] bool contains(const std::exception_ptr& e) const noexcept;
@@ -65,7 +66,9 @@ class named_thread {
   named_thread& operator=(named_thread&& other) noexcept;
   ~named_thread() { join(); }
 
+  /// True until the function has returned.
   [[nodiscard]] bool is_alive() const { return state_ != nullptr && !state_->ended.happened(); }
+  /// Waits until the function has returned.
   void join();
 
  private:
@@ -257,6 +260,7 @@ class looper {
   looper(looper&&) noexcept = default;
   looper& operator=(looper&&) noexcept = default;
 
+  /// True until the function has returned.
   [[nodiscard]] bool is_alive() const { return state_->thread.is_alive(); }
   /// Ends the loop behind the call that goes on; the coordinator does not stop. So does the destructor.
   void stop();

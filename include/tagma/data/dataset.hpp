@@ -45,6 +45,7 @@ struct interleave_options {
   extent ahead = 0;  ///< elements that each dataset gets ahead, in a thread of its own; 0: none
 };
 
+/// How `shuffle` and `global_shuffle` of a dataset order it.
 struct shuffle_options {
   /// Whether each pass, as those of `repeat`, has an order of its own.
   bool reshuffle = true;

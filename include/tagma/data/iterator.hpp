@@ -86,7 +86,9 @@ class dataset_iterator {
   }
   /// What was counted of this pass, by `explain`; nullptr where nothing is.
   [[nodiscard]] const datasets::meter* measured() const { return pass_->services.measured.get(); }
+  /// What is seen of the pass from other threads.
   [[nodiscard]] datasets::pass_watch watch() const { return {pass_->of, pass_->services.measured}; }
+  /// The stage that the elements are from.
   [[nodiscard]] const datasets::stage<T>& stage() const { return *pass_->of; }
 
  private:

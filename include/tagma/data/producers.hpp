@@ -23,6 +23,7 @@ class filled_queue {
  public:
   filled_queue(tagma::queue<Specs...> q, queue_runner runner) : queue_(std::move(q)), runner_(std::move(runner)) {}
 
+  /// The queue, for a session of C++.
   [[nodiscard]] const tagma::queue<Specs...>& queue() const { return queue_; }
   /// As those of `queue_runner`.
   /// @{
@@ -53,6 +54,7 @@ struct queue_place {
   std::string_view name = {};
 };
 
+/// How producers of input fill their queue.
 struct input_producer_options {
   std::optional<extent> num_epochs = {};  ///< passes over the rows; none: without end
   bool shuffle = true;                    ///< each pass in an order of its own, as of `shuffled_order`

@@ -65,6 +65,7 @@ class dequeued {
     if (from_) from_->reuse(static_cast<runtime::queue_elements&&>(element_));
   }
 
+  /// Component `I`: a number, a text or a tensor.
   template <std::size_t I>
   [[nodiscard]] auto get() const {
     using type = typename std::tuple_element_t<I, std::tuple<Specs...>>::element_type;
@@ -90,6 +91,7 @@ class dequeued_batch {
     if (from_) from_->reuse(static_cast<runtime::queue_elements&&>(elements_));
   }
 
+  /// The tensor of component `I`.
   template <std::size_t I>
   [[nodiscard]] const auto& get() const {
     return std::get<I>(tensors_);
@@ -124,6 +126,7 @@ class queue {
 
   /// Elements in it.
   [[nodiscard]] extent size() const { return queue_->size(); }
+  /// True after `close`.
   [[nodiscard]] bool is_closed() const { return queue_->is_closed(); }
   /// What runs and kernels know it as.
   [[nodiscard]] runtime::queue& state() const { return *queue_; }

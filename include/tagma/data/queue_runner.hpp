@@ -21,6 +21,7 @@ namespace tagma {
 template <expression... E>
 struct fetch_list;
 
+/// Threads of a queue runner, and the errors that end them well.
 struct queue_runner_options {
   int threads = 1;                                 ///< for each function or operation
   status_set closed = {status_code::out_of_range}; /**< codes of errors by which a thread has come to the end of its
@@ -122,6 +123,7 @@ class queue_runner {
   int start(coordinator& with) { return running_->start(&with); }
   /// Waits until the threads have ended. Throws the first error, unless a coordinator was told.
   void join() { running_->join(); }
+  /// True while one of its threads runs.
   [[nodiscard]] bool is_running() const { return running_->is_running(); }
 
  private:

@@ -246,6 +246,7 @@ class stage : public any_stage {
   [[nodiscard]] virtual counted<const stage> permuted(std::uint64_t, bool) const { return nullptr; }
 };
 
+/// A stage that others share.
 template <class T>
 using stage_of = counted<const stage<T>>;
 

@@ -19,7 +19,9 @@ class graph_node {
 
   /// The type and shape of its value, `dyn` where an extent is open; no type where there is no value.
   [[nodiscard]] const tensor_spec& spec() const { return record_->spec; }
+  /// The element type.
   [[nodiscard]] dtype type() const { return spec().type; }
+  /// The shape; `dyn` where an extent is not known.
   [[nodiscard]] const shape& dims() const { return spec().dims; }
   /// The name of its operation.
   [[nodiscard]] std::string_view operation() const { return record_->op->info->name; }

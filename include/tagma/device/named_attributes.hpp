@@ -25,7 +25,9 @@ class attribute_value {
     requires(std::is_arithmetic_v<T> || std::is_same_v<T, dtype>)
   attribute_value(T value) : bits_(ir::as_attribute(value)), is_(kind_of<T>()) {}
   attribute_value(const window_padding& p) : bits_(op::window_plane::pack_padding(p)) {}
+  /// The value as it stands in a graph.
   [[nodiscard]] ir::attribute bits() const { return bits_; }
+  /// What kind of value it is.
   [[nodiscard]] ir::asked_attribute::kind is() const { return is_; }
 
  private:
@@ -75,6 +77,7 @@ class named_attributes {
   named_attributes(std::initializer_list<named_attribute> list) : list_(list) {}
   explicit named_attributes(std::vector<named_attribute> list)
       : list_(static_cast<std::vector<named_attribute>&&>(list)) {}
+  /// All of them, as they were given.
   [[nodiscard]] const std::vector<named_attribute>& list() const { return list_; }
 
  private:

@@ -90,6 +90,7 @@ template <class T>
 inline constexpr bool is_expression = false;
 template <class Spec, class Id, bool Carries>
 inline constexpr bool is_expression<expr<Spec, Id, Carries>> = true;
+/// A handle of a tensor in a graph: what placeholders, variables, operations and layers return.
 template <class T>
 concept expression = is_expression<std::remove_cvref_t<T>>;
 

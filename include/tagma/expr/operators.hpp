@@ -11,6 +11,10 @@
 
 namespace tagma {
 
+/// The operators of expressions are `add`, `subtract`, `multiply`, `divide`, `less`, `less_equal`, `greater`,
+/// `greater_equal`, `negate`, `logical_and`, `logical_or` and `logical_not`; one side of + - * / and of a comparison
+/// may be a plain number. Equality is `equal`.
+/// @{
 template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator+(const A& a, const B& b) {
@@ -89,6 +93,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
 }
+/// @}
 
 namespace diagnose {
 /// It has a value when it is written.

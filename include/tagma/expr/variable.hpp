@@ -47,6 +47,7 @@ struct carried_initializer {
 
 /// Marks a variable that optimizers leave alone.
 struct not_trainable_tag {};
+/// Behind an initializer: `variable<"moving", float, 3>(zeros, not_trainable)`, which optimizers leave alone.
 inline constexpr not_trainable_tag not_trainable{};
 
 namespace op {
@@ -177,7 +178,8 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
 /// @tparam Name by TensorFlow's grammar of names (TAGMA-E160)
 /// @tparam T a number or bool (TAGMA-E156)
 /// @tparam Extents its shape, static
-/// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
+/// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `random_uniform(-1, 1)`), a number, or a
+/// tensor
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial) {
   TAGMA_NEEDS_NAME("variable", Name);

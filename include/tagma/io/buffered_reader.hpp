@@ -31,11 +31,13 @@ class buffered_reader {
   buffered_reader(S source, std::size_t block = default_block)
       : buffered_reader(any_source(std::move(source)), block) {}
 
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return source_.name(); }
   /// How many bytes were taken.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// No more bytes than this can follow, or `unknown_length`.
   [[nodiscard]] std::uint64_t at_most() const;
+  /// True if no byte is left.
   [[nodiscard]] bool at_end() { return !fill(1); }
 
   /// The next `n` bytes, which stay; fewer where the source ends.

@@ -37,7 +37,9 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -52,8 +54,11 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return name_; }
+  /// How many bytes are left.
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
  private:
@@ -69,7 +74,9 @@ class any_source {
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
   any_source(S source) : model_(std::make_unique<model<S>>(std::move(source))) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to) { return model_->read(to); }
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return model_->name(); }
   /// No more bytes than this can follow, or `unknown_length`.
   [[nodiscard]] std::uint64_t at_most() const { return model_->at_most(); }

@@ -153,7 +153,9 @@ class inflated_source {
   inflated_source(any_source packed, compression format)
       : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
 
+  /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to);
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return packed_.name(); }
   /// Deflate shrinks data to a 1032th at best.
   [[nodiscard]] std::uint64_t at_most() const;
@@ -184,8 +186,11 @@ class deflated_sink {
   deflated_sink(any_sink to, compression format, int level = -1)
       : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
 
+  /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
+  /// Writes what is held, and the end of the format; without it the file is cut off.
   void finish();
+  /// What messages call it.
   [[nodiscard]] std::string_view name() const { return to_.name(); }
 
  private:

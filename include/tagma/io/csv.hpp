@@ -24,6 +24,7 @@
 
 namespace tagma::io {
 
+/// How records of CSV are read.
 struct csv_options {
   char delimiter = ',';
   /// Whether a field may stand in quotes, in which delimiters, line ends and doubled quotes belong to it.
@@ -45,10 +46,12 @@ struct csv_column {
   bool required = true;
   T otherwise{};
 };
+/// A column that may not be missing.
 template <csv_type T>
 [[nodiscard]] csv_column<T> csv_required() {
   return {};
 }
+/// A column that is `value` where it is missing.
 template <csv_type T>
 [[nodiscard]] csv_column<T> csv_default(T value) {
   return {false, std::move(value)};
@@ -99,6 +102,7 @@ class csv_decoder {
   /// for columns that do not increase or are not as many as the fields.
   csv_decoder(std::vector<csv_field> fields, csv_options options);
 
+  /// The columns.
   [[nodiscard]] const std::vector<csv_field>& fields() const { return fields_; }
 
   /// Reads one record, without the line end behind it.

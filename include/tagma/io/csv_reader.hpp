@@ -16,6 +16,7 @@
 
 namespace tagma::io {
 
+/// How a file of CSV falls into records.
 struct csv_reader_options {
   char delimiter = ',';
   bool quotes = true;
@@ -32,7 +33,9 @@ class csv_reader {
  public:
   explicit csv_reader(buffered_reader in, const csv_reader_options& options = {});
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:

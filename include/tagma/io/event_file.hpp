@@ -22,6 +22,7 @@ class event_file {
   /// @param seconds since 1970, as of all events
   event_file(std::string path, double seconds);
 
+  /// Where the file is.
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// @param summary an encoded `Summary`

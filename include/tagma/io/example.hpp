@@ -216,6 +216,7 @@ class example_writer {
   void add(std::string_view name, std::span<const float> values) { add_feature(name, detail::feature_of(values)); }
   void add(std::string_view name, std::span<const std::int64_t> values);
   void add(std::string_view name, std::span<const std::string_view> values);
+  /// Forgets what was added.
   void clear() { features_.clear(); }
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.

@@ -16,6 +16,7 @@
 
 namespace tagma::io {
 
+/// Where records of one length lie in a file.
 struct fixed_length_options {
   std::int64_t record_bytes = 0;  ///< of a record, at least 1
   std::int64_t header_bytes = 0;  ///< before the first record
@@ -30,7 +31,9 @@ class fixed_length_record_reader {
   /// Throws `invalid_argument` for negative sizes, for records of no bytes, and for sizes that no process can address.
   fixed_length_record_reader(buffered_reader in, const fixed_length_options& options);
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", record_}); }
 
  private:

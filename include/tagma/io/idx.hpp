@@ -31,6 +31,7 @@ struct idx_type {
   std::uint8_t code;
   dtype type;
 };
+/// The element types of IDX and their codes.
 inline constexpr idx_type idx_types[] = {{0x08, dtype::uint8}, {0x09, dtype::int8},    {0x0b, dtype::int16},
                                          {0x0c, dtype::int32}, {0x0d, dtype::float32}, {0x0e, dtype::float64}};
 

@@ -23,6 +23,7 @@
 
 namespace tagma::io {
 
+/// The formats of pictures that are decoded.
 enum class image_format : std::uint8_t { png, jpeg };
 
 /// What the beginning of a picture says of it.

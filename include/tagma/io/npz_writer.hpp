@@ -44,6 +44,7 @@ struct npz_array {
   raw_view elements;
 };
 
+/// How an archive of arrays is written.
 struct npz_options {
   bool deflate = false;  ///< packed, which needs zlib, as `numpy.savez_compressed` does
   int level = -1;        ///< from 1, fast, to 9, small; -1 is zlib's choice

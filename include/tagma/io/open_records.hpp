@@ -23,6 +23,7 @@ class open_records {
   [[nodiscard]] explicit operator bool() const { return model_ != nullptr; }
   /// As of a `record_reader`.
   [[nodiscard]] bool next(std::string_view& value) { return model_->next(value); }
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return model_->key(); }
 
  private:

@@ -43,7 +43,9 @@ class whole_file_reader {
  public:
   explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return std::string(in_.name()); }
 
  private:
@@ -57,7 +59,9 @@ class identity_reader {
  public:
   explicit identity_reader(std::string text) : text_(std::move(text)) {}
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return text_; }
 
  private:

@@ -115,9 +115,11 @@ class file {
   file(file&&) = default;
   file& operator=(file&&) = default;
 
+  /// The path, as it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// The tensors in the order of their bytes.
   [[nodiscard]] std::span<const stored_tensor> entries() const { return entries_; }
+  /// The texts that the file has beside tensors.
   [[nodiscard]] const safetensors::metadata& metadata() const { return metadata_; }
 
   /// The tensor of that name, or null.

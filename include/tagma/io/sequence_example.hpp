@@ -136,6 +136,7 @@ class sequence_example_writer {
   void add_step(std::string_view name, std::span<const std::int64_t> values) { add(name, detail::feature_of(values)); }
   void add_step(std::string_view name, std::span<const std::string_view> values);
   /// @}
+  /// Forgets what was added.
   void clear();
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.

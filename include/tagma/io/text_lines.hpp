@@ -14,6 +14,7 @@
 
 namespace tagma::io {
 
+/// How a text falls into records.
 struct text_line_options {
   /// How many lines at the beginning are no records.
   std::int64_t skip_header_lines = 0;
@@ -26,7 +27,9 @@ class text_line_reader {
   /// Throws `invalid_argument` for a negative number of lines.
   explicit text_line_reader(buffered_reader in, const text_line_options& options = {});
 
+  /// Gets the next record; false at the end.
   [[nodiscard]] bool next(std::string_view& value);
+  /// The key of the record that `next` gave.
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:

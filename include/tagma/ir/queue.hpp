@@ -9,8 +9,11 @@
 
 namespace tagma {
 
+/// The order of a queue: first in, first out; random; the same as the first, with elements that are padded to one
+/// shape; or smallest priority first.
 enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
 
+/// What messages call a queue of this kind.
 [[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
   constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
   return names[static_cast<std::size_t>(kind)];

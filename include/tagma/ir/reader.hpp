@@ -12,6 +12,7 @@ namespace tagma {
 /// What a record of a file is.
 enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, whole_file, identity };
 
+/// What messages call a reader of this kind.
 [[nodiscard]] constexpr std::string_view to_string(reader_kind kind) {
   constexpr std::string_view names[] = {"text line reader", "fixed length record reader", "TFRecord reader",
                                         "whole file reader", "identity reader"};
@@ -21,6 +22,7 @@ enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, wh
 /// How the bytes of files are compressed; `detect`: as a file begins.
 enum class file_compression : unsigned char { none, gzip, zlib, detect };
 
+/// What the records of a reader are, and how its files are compressed.
 struct reader_options {
   reader_kind kind = reader_kind::text_lines;
   file_compression compression = file_compression::none;

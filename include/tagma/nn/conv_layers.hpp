@@ -33,13 +33,13 @@ inline constexpr bool groups_divide =
 /// channels / groups, Filters], and "<Name>/bias".
 /// @tparam Filters outputs of the layer
 /// @tparam Kernel height and width of the filters: `5`, or `window(3, 5)`
-/// @tparam Options stride, padding (none by default), dilation, groups
+/// @tparam Options stride (1 by default), padding (none, `valid_padding`), dilation (1), groups (1)
 /// @param x images, [batch, height, width, channels], channels static
-/// @param activation called with the sum; `relu` is computed together with the convolution
-/// @param initial initializer of the kernel
+/// @param activation called with the sum, none by default; `relu` is computed together with the convolution
+/// @param initial initializer of the kernel, by default `glorot_uniform`; the bias begins with zeros
 /// @return [batch, positions down, positions across, Filters]
-/// Raises TAGMA-E003 for dynamic channels, TAGMA-E121 if the groups do not divide channels and filters, and what the
-/// operation `conv2d` raises.
+/// Raises TAGMA-E120 for what are no images, TAGMA-E003 for dynamic channels, TAGMA-E121 if the groups do not divide
+/// channels and filters, and what the operation `conv2d` raises.
 template <fixed_string Name, extent Filters, window Kernel, conv_options Options = conv_options{}, class X,
           class Activation = decltype(linear), class Initial = decltype(glorot_uniform),
           class Place = TAGMA_FRESH_TYPE(X)>
@@ -120,8 +120,11 @@ struct updating_layer {
 /// For training, `{output, update}`: normalised by the moments of the batch, and an update that moves the averages
 /// towards them. For inference, normalised by the averages. Both share their variables.
 /// @param x [..., channels], floating, channels static, of rank 2 or more
-/// @param momentum share of the old average that stays
-/// @param epsilon added to the variance
+/// Gamma and the moving variance begin with ones, beta and the moving mean with zeros; optimizers leave the averages
+/// alone.
+/// @param momentum share of the old average that stays, by default 0.99, as in Keras; PyTorch's momentum is 1 minus
+/// this
+/// @param epsilon added to the variance, by default 0.001, as in Keras; PyTorch's is 0.00001
 /// Raises TAGMA-E003 for dynamic channels, TAGMA-E128 for a wrong rank.
 template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto batch_norm(const X& x, double momentum = 0.99, double epsilon = 1e-3) {
@@ -170,9 +173,9 @@ auto batch_norm(const X&) {
 }
 /// @}
 
-/// Layer normalisation with variables "<Name>/gamma" and "<Name>/beta".
+/// Layer normalisation with variables "<Name>/gamma", which begins with ones, and "<Name>/beta", with zeros.
 /// @param x [..., features], floating, features static
-/// @param epsilon added to the variance
+/// @param epsilon added to the variance, by default 0.001, as in Keras; PyTorch's is 0.00001
 /// Raises TAGMA-E003 for dynamic features.
 template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto layer_norm(const X& x, double epsilon = 1e-3) {

@@ -10,9 +10,12 @@
 
 namespace tagma {
 
+/// Every element 0. The default of biases.
 inline constexpr static_initializer<initializer_kind::zeros> zeros{};
+/// Every element 1. The default of the scales of normalisations.
 inline constexpr static_initializer<initializer_kind::ones> ones{};
-/// Uniform within sqrt(6 / (fan_in + fan_out)); Glorot and Bengio 2010. The default of `dense` and `conv2d`.
+/// Uniform within sqrt(6 / (fan_in + fan_out)); Glorot and Bengio 2010. The default of kernels. The fans of [height,
+/// width, in, out] are height * width * in and height * width * out, those of [in, out] are in and out.
 inline constexpr static_initializer<initializer_kind::glorot_uniform> glorot_uniform{};
 /// Truncated normal of variance 2 / (fan_in + fan_out); Glorot and Bengio 2010.
 inline constexpr static_initializer<initializer_kind::glorot_normal> glorot_normal{};

@@ -52,11 +52,11 @@ inline constexpr bool is_activation<expr<Spec, Id, Carries>> = false;
 /// A fully connected layer: activation(x * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias".
 /// @tparam Units outputs of the layer
 /// @param x [..., features], features static
-/// @param activation called with the sum; `linear` if there is none
-/// @param initial initializer of the kernel
+/// @param activation called with the sum; `linear`, which is none, by default
+/// @param initial initializer of the kernel, [features, Units], by default `glorot_uniform`; the bias begins with zeros
 /// @return [..., Units]
-/// Raises TAGMA-E003 and E026 for an input of another shape, TAGMA-E157 and E177 for what is no initializer or
-/// activation.
+/// Raises TAGMA-E002 for a negative number of units, TAGMA-E003 and E026 for an input of another shape, TAGMA-E157 and
+/// E177 for what is no initializer or activation.
 template <fixed_string Name, extent Units, class E, class Activation = decltype(linear),
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dense(const E& x, const Activation& activation = linear,

@@ -22,36 +22,42 @@
 
 namespace tagma {
 
-/// Stochastic gradient descent: v -= lr * g.
+/// Stochastic gradient descent: v -= lr * g. The rate is 0.01 by default; no slots.
 struct sgd {
   rate learning_rate = 0.01;
 };
-/// a = momentum * a + g; v -= lr * a. With `nesterov`: v -= lr * (g + momentum * a).
+/// a = momentum * a + g; v -= lr * a. With `nesterov`: v -= lr * (g + momentum * a). Momentum is 0.9 by default; the
+/// slot "<variable>/momentum" begins with 0.
 struct momentum {
   rate learning_rate = 0.01;
   double momentum = 0.9;
   bool nesterov = false;
 };
-/// a += g^2; v -= lr * g / sqrt(a). Duchi et al. 2011.
+/// a += g^2; v -= lr * g / sqrt(a). Duchi et al. 2011. There is no epsilon; the slot "<variable>/adagrad" begins with
+/// 0.1, as in TensorFlow, which PyTorch begins with 0.
 struct adagrad {
   rate learning_rate = 0.001;
   double initial_accumulator = 0.1;
 };
 /// a = rho * a + (1 - rho) * g^2; u = sqrt(b + epsilon) / sqrt(a + epsilon) * g; v -= lr * u; b = rho * b + (1 - rho) *
-/// u^2. Zeiler 2012.
+/// u^2. Zeiler 2012. Rho is 0.95 and epsilon 1e-8 by default; the slots "<variable>/adadelta_square" and
+/// "<variable>/adadelta_update" begin with 0.
 struct adadelta {
   rate learning_rate = 0.001;
   double rho = 0.95;
   double epsilon = 1e-8;
 };
-/// s += (g^2 - s) * (1 - rho), s begins at 1; m = momentum * m + lr * g / sqrt(s + epsilon); v -= m. Hinton 2012.
+/// s += (g^2 - s) * (1 - rho), s begins at 1; m = momentum * m + lr * g / sqrt(s + epsilon); v -= m. Hinton 2012. Rho
+/// is 0.9, momentum 0 and epsilon 1e-10 by default, as in TensorFlow 1; the slots are "<variable>/rmsprop_square" and
+/// "<variable>/rmsprop_momentum". PyTorch begins s with 0, has rho 0.99, and adds 1e-8 to the root.
 struct rmsprop {
   rate learning_rate = 0.001;
   double rho = 0.9;
   double momentum = 0;
   double epsilon = 1e-10;
 };
-/// The same with q += (g - q) * (1 - rho) and the root of s - q^2 + epsilon.
+/// `rmsprop` with q += (g - q) * (1 - rho) and the root of s - q^2 + epsilon; one slot more, "<variable>/rmsprop_mean",
+/// begins with 0.
 struct centered_rmsprop {
   rate learning_rate = 0.001;
   double rho = 0.9;
@@ -59,14 +65,17 @@ struct centered_rmsprop {
   double epsilon = 1e-10;
 };
 /// m += (g - m) * (1 - beta1); s += (g^2 - s) * (1 - beta2);
-/// v -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(s) + epsilon). Kingma and Ba 2014.
+/// v -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(s) + epsilon). Kingma and Ba 2014; t counts from 1. By
+/// default the rate is 0.001, beta1 0.9, beta2 0.999, epsilon 1e-8, which is added before the correction of bias, as in
+/// TensorFlow: PyTorch adds it behind that. The slots "<variable>/adam_m" and "<variable>/adam_v" begin with 0.
 struct adam {
   rate learning_rate = 0.001;
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
 };
-/// Adam after v -= lr * weight_decay * v. Loshchilov and Hutter 2017.
+/// Adam after v -= lr * weight_decay * v. Loshchilov and Hutter 2017. The decay is 0.01 by default, of every variable
+/// that is trained, biases among them; the slots are "<variable>/adamw_m" and "<variable>/adamw_v".
 struct adamw {
   rate learning_rate = 0.001;
   double weight_decay = 0.01;
@@ -76,7 +85,8 @@ struct adamw {
 };
 /// Follow the regularised leader, McMahan et al. 2013, with the shrinkage of McMahan 2018:
 /// g' = g + 2 * shrinkage * v; n = a + g^2; l += g' - (n^-p - a^-p) / lr * v;
-/// v = |l| > l1 ? (sign(l) * l1 - l) / (n^-p / lr + 2 * l2) : 0; a = n; p is `power`, negative.
+/// v = |l| > l1 ? (sign(l) * l1 - l) / (n^-p / lr + 2 * l2) : 0; a = n; p is `power`, by default -0.5. The slots
+/// "<variable>/ftrl_accumulator", which begins with 0.1, and "<variable>/ftrl_linear", with 0.
 struct ftrl {
   rate learning_rate = 0.001;
   double power = -0.5;
@@ -399,8 +409,7 @@ inline constexpr bool is_optimizer = detail::optimizer<Optimizer>;
                 "TAGMA-E175 " Who ": needs an optimizer, such as tagma::sgd{.learning_rate = 0.01} or tagma::adam{}")
 
 /// One step of training: updates every trainable variable that the loss depends on, then counts the step in the
-/// variable
-/// "<optimizer>/step".
+/// variable "<optimizer>/step", int64. What an optimizer keeps of a variable is a variable as well, a slot.
 /// @param loss one floating number
 /// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
 /// `adamw{}`, `ftrl{}`
@@ -421,6 +430,7 @@ template <expression L, class Optimizer, class Clip = detail::clip_option<void>,
 }
 
 /// The gradients of a loss by variables, as pairs for `apply_gradients`: change them in between.
+/// Raises TAGMA-E065 for what is no variable.
 template <expression L, expression... V>
 [[nodiscard]] TAGMA_INLINE constexpr auto compute_gradients(const L& loss, const V&... variables) {
   static_assert((true && ... && diagnose::is_variable<V>),

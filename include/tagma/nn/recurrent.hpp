@@ -27,7 +27,9 @@ namespace tagma {
 /// [batch, time, units].
 template <bool AllSteps, bool Unrolled = false>
 struct recurrent_output {};
+/// The output of the last step, [batch, units]: the default of recurrent layers.
 inline constexpr recurrent_output<false> last_output{};
+/// The outputs of all steps, [batch, time, units].
 inline constexpr recurrent_output<true> return_sequences{};
 
 /// Steps that are nodes of their own: `return_sequences | unrolled`.

@@ -16,7 +16,8 @@ namespace tagma {
 /// How a learning rate follows the step.
 enum class schedule_kind : std::uint8_t { constant, exponential, piecewise, polynomial, cosine };
 
-/// initial * decay_rate ^ (step / decay_steps); the exponent is rounded down if `staircase`.
+/// initial * decay_rate ^ (step / decay_steps); the exponent is rounded down if `staircase`. Throws InvalidArgument for
+/// decay_steps that are not above 0.
 struct exponential_decay {
   double initial = 0.01;
   double decay_steps = 1;
@@ -32,6 +33,7 @@ class number_list {
     requires(!std::is_same_v<Range, number_list> && requires(const Range& r) { static_cast<const double*>(r.data()); })
   number_list(const Range& range) : number_list(range.data(), range.size()) {}
 
+  /// How many there are.
   [[nodiscard]] std::size_t size() const { return bytes_.size() / sizeof(double); }
   [[nodiscard]] const double* begin() const { return bytes_.as<const double>().begin(); }
   [[nodiscard]] const double* end() const { return bytes_.as<const double>().end(); }
@@ -50,14 +52,16 @@ struct piecewise_constant {
   number_list boundaries;
   number_list values;
 };
-/// (initial - final) * (1 - step / decay_steps) ^ power + final, and `final` afterwards.
+/// (initial - final) * (1 - step / decay_steps) ^ power + final, and `final` afterwards. Throws InvalidArgument for
+/// decay_steps that are not above 0.
 struct polynomial_decay {
   double initial = 0.01;
   double decay_steps = 1;
   double final = 0.0001;
   double power = 1;
 };
-/// initial * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha); Loshchilov and Hutter 2016.
+/// initial * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha); and
+/// initial * alpha afterwards. Loshchilov and Hutter 2016. Throws InvalidArgument for decay_steps that are not above 0.
 struct cosine_decay {
   double initial = 0.01;
   double decay_steps = 1;
@@ -88,6 +92,7 @@ class rate {
     for (const double v : s.values) *to++ = v;
   }
 
+  /// The schedule, as programs carry it.
   [[nodiscard]] const carried_value& value() const { return value_; }
 
   /// The same rate after growing from zero in equal parts over the first `steps` steps.

@@ -31,6 +31,7 @@ class hyperparameter {
   hyperparameter(std::string_view name, std::string_view value) : name_(name), kind_(kind::text), text_(value) {}
   hyperparameter(std::string_view name, const char* value) : hyperparameter(name, std::string_view(value)) {}
 
+  /// As TensorBoard shows it.
   [[nodiscard]] const std::string& name() const { return name_; }
   /// A `google.protobuf.Value`, encoded.
   [[nodiscard]] std::string encoded() const;
@@ -57,6 +58,7 @@ class summary_writer {
   /// `events.out.tfevents.<seconds>.<host>.<process>.<number>` in it
   explicit summary_writer(const std::string& directory);
 
+  /// Where the file is.
   [[nodiscard]] const std::string& path() const { return file_.path(); }
 
   /// A point of a curve, kept as float32. Tags with a slash are grouped: "loss/train".

@@ -26,10 +26,12 @@ class trace final : public runtime::trace_sink {
  public:
   trace() : begin_ns_(runtime::now_ns()) {}
 
+  /// Called by sessions for each step.
   TAGMA_DECL void add(const runtime::traced_step& step) noexcept override;
 
   /// Steps recorded so far, and those that there was no memory for.
   [[nodiscard]] std::size_t size() const;
+  /// Steps that there was no memory for.
   [[nodiscard]] std::size_t lost() const;
 
   /// The timeline as JSON: times in microseconds since this object was made.
@@ -41,6 +43,7 @@ class trace final : public runtime::trace_sink {
     int first_process = 0;       ///< devices are shown as processes with numbers from here on
     std::string_view task{};     ///< in front of the names of devices
   };
+  /// These events, with the numbers and names that `of` says.
   [[nodiscard]] std::string events(const part& of) const;
   /// Joins such parts.
   [[nodiscard]] static std::string json_of(array_view<const std::string> parts);

@@ -42,7 +42,9 @@ struct device_text {
     for (std::size_t i = 0; i <= capacity; ++i) text[i] = characters[i];
   }
 
+  /// The text.
   [[nodiscard]] constexpr std::string_view view() const { return {text}; }
+  /// True if there is none.
   [[nodiscard]] constexpr bool empty() const { return text[0] == '\0'; }
   friend constexpr bool operator==(const device_text&, const device_text&) = default;
 };
@@ -88,6 +90,7 @@ class device_spelling {
     else
       add("*");
   }
+  /// The text.
   [[nodiscard]] constexpr std::string_view view() const { return {text_, size_}; }
 
  private:

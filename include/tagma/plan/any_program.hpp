@@ -49,8 +49,11 @@ class any_program {
   any_program(const ir::graph_view& graph, const carried& values, bool soft,
               array_view<const std::string_view> names = {});
 
+  /// The graph.
   [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
+  /// The run-time values written into the graph.
   [[nodiscard]] const carried& values() const { return shared_->values; }
+  /// True if devices were asked for by `soft_placement`.
   [[nodiscard]] bool soft() const { return shared_->soft; }
   /// Names of the outputs, in their order.
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }

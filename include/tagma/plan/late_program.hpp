@@ -115,6 +115,7 @@ class late_program {
 /// the C++ compiler says of a graph is an error of `compile` then, InvalidArgument with the same number; it still
 /// checks handles, feeds and fetches, except that a placeholder which is not fed is an error of `run` (TAGMA-E051).
 struct late_option {};
+/// The option of `compile` that has the process compile the program when it begins: `compile(closure, late)`.
 inline constexpr late_option late{};
 
 /// Raises TAGMA-E172, and TAGMA-E212 for what is no pass, when compiled.

@@ -356,6 +356,8 @@ class program {
 
 /// An option of `compile`.
 struct soft_placement_option {};
+/// Behind the closure of `compile`: what has no kernel on the device that is asked for runs where there is one; the job
+/// stays.
 inline constexpr soft_placement_option soft_placement{};
 
 /// A program is printed by <tagma/explain.hpp>: TAGMA-E171.
@@ -380,8 +382,7 @@ namespace early {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E264, E265 and
-/// E273.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265 and E273.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
           class Second = typename Graph::second_type, class Text = typename Graph::text_type,

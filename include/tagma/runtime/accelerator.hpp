@@ -27,6 +27,7 @@ class device_list {
     if (numbers.size() > most) fail(status_code::invalid_argument, "a list of devices has at most sixteen");
     for (const int n : numbers) numbers_[size_++] = n;
   }
+  /// The devices.
   [[nodiscard]] constexpr array_view<const int> numbers() const { return {numbers_, size_}; }
 
  private:
@@ -62,6 +63,7 @@ class kind_options_list {
     if (kinds.size() > most) fail(status_code::invalid_argument, "a list of options of devices has at most four kinds");
     for (const kind_options& k : kinds) kinds_[size_++] = k;
   }
+  /// All of them.
   [[nodiscard]] constexpr array_view<const kind_options> kinds() const { return {kinds_, size_}; }
 
  private:

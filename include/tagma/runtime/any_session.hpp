@@ -50,7 +50,9 @@ class output_name {
     requires std::is_convertible_v<const Text&, std::string_view> output_name(const Text& name,
                                                                               source_line at = source_line::here())
         : name_(name), at_(at) {}
+    /// The name of the output.
     [[nodiscard]] std::string_view name() const { return name_; }
+    /// The line of the program that names it.
     [[nodiscard]] const source_line& at() const { return at_; }
 
    private:

@@ -124,6 +124,7 @@ class container_option {
  public:
   container_option() = default;
   container_option(const container& given) : state_(given.state_) {}
+  /// The variables and other resources.
   [[nodiscard]] const counted<runtime::state_container>& state() const { return state_; }
 
  private:

@@ -12,6 +12,7 @@
 
 namespace tagma {
 
+/// A lock for std::lock_guard and std::unique_lock, cheap to include.
 class mutex {
  public:
   mutex() = default;

@@ -14,6 +14,8 @@ namespace tagma {
 /// Several results of one run: `auto [loss, accuracy] = session.run(fetch(loss, accuracy), ...)`.
 template <expression... E>
 struct fetch_list {};
+/// Several outputs of a program as one list for `run`, which then returns a tuple. Raises TAGMA-E173 for what is no
+/// expression.
 template <expression... E>
 [[nodiscard]] constexpr fetch_list<E...> fetch(const E&...) {
   return {};

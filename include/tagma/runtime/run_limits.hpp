@@ -20,8 +20,11 @@ class cancellation {
   cancellation(const cancellation&) = delete;
   cancellation& operator=(const cancellation&) = delete;
 
+  /// Ends the runs that this was given to with Cancelled, from any thread.
   void cancel() noexcept;
+  /// Runs may begin again.
   void reset() noexcept { cancelled_.store(false, memory_order::release); }
+  /// True after `cancel`.
   [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
 
   class sleeper;

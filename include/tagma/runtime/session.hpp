@@ -301,6 +301,7 @@ class session {
     return core().close(ns < 0 ? 0 : ns);
   }
 
+  /// What is the same for all programs; for the library.
   [[nodiscard]] runtime::session_core& core() { return own_.core(); }
   /// The position of a resource among those of the program, or -1.
   [[nodiscard]] int resource_position(std::string_view kind, std::string_view name) const {

@@ -43,6 +43,7 @@ class inter_op_pool_list {
     if (pools.size() > most) fail(status_code::invalid_argument, "a session has at most eight pools of threads");
     for (const inter_op_pool& pool : pools) pools_[size_++] = pool;
   }
+  /// How many there are.
   [[nodiscard]] constexpr std::size_t size() const { return size_; }
   [[nodiscard]] constexpr const inter_op_pool& operator[](std::size_t i) const { return pools_[i]; }
   /// None where the list is empty.

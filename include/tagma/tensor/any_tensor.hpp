@@ -24,8 +24,11 @@ class any_tensor {
     return copy_as(from, std::make_index_sequence<detail::dtype_count>{});
   }
 
+  /// The element type.
   [[nodiscard]] dtype type() const { return view().type; }
+  /// The shape.
   [[nodiscard]] shape dims() const { return view().dims; }
+  /// The elements, their type and shape.
   [[nodiscard]] raw_view view() const { return held_ ? held_->view : raw_view{}; }
   /// The elements. Throws InvalidArgument if they are not of type `T`.
   template <element T>

@@ -62,6 +62,7 @@ struct shape {
     for (const extent e : list) push_back(e);
   }
 
+  /// One axis more, at the end; there is no check that six are enough.
   constexpr void push_back(extent e) { extents[rank++] = e; }
   [[nodiscard]] constexpr extent operator[](int axis) const { return extents[axis]; }
   [[nodiscard]] constexpr extent& operator[](int axis) { return extents[axis]; }
@@ -72,6 +73,7 @@ struct shape {
     for (int i = first; i < last; ++i) s.push_back(extents[i]);
     return s;
   }
+  /// The extents in a row.
   [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, rank}; }
 
   /// True if no extent is `dyn`.

@@ -122,14 +122,20 @@ class tensor : detail::tensor_characters<T> {
     if (b.dims_.rank == 0) b.data_ = &b.scalar_;
   }
 
+  /// The first element.
   [[nodiscard]] T* data() noexcept { return data_; }
+  /// The first element.
   [[nodiscard]] const T* data() const noexcept { return data_; }
 
   /// The number of elements.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// True if there is none.
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  /// The shape.
   [[nodiscard]] const shape& dims() const noexcept { return dims_; }
+  /// The elements in a row.
   [[nodiscard]] array_view<T> span() noexcept { return {data_, size_}; }
+  /// The elements in a row.
   [[nodiscard]] array_view<const T> span() const noexcept { return {data_, size_}; }
   [[nodiscard]] T* begin() noexcept { return data_; }
   [[nodiscard]] T* end() noexcept { return data_ + size_; }

@@ -36,12 +36,16 @@ class view {
     requires std::is_same_v<const U, T>
   constexpr view(const view<U>& other) : data_(other.data()), dims_(other.dims()) {}
 
+  /// The first element.
   [[nodiscard]] constexpr T* data() const { return data_; }
+  /// The shape.
   [[nodiscard]] constexpr const shape& dims() const { return dims_; }
 
   /// The number of elements.
   [[nodiscard]] constexpr std::size_t size() const { return static_cast<std::size_t>(dims_.elements()); }
+  /// True if there is none.
   [[nodiscard]] constexpr bool empty() const { return size() == 0; }
+  /// The elements in a row.
   [[nodiscard]] constexpr array_view<T> span() const { return {data_, size()}; }
   [[nodiscard]] constexpr T* begin() const { return data_; }
   [[nodiscard]] constexpr T* end() const { return data_ + size(); }

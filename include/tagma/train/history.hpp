@@ -32,6 +32,7 @@ struct training_epoch {
   std::vector<double> validation{};  ///< behind it; empty if there is none
 };
 
+/// All epochs of a training.
 struct training_history {
   std::vector<std::string> names{};  ///< of the reports
   std::vector<training_epoch> epochs{};

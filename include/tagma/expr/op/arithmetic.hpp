@@ -156,43 +156,57 @@ struct round : elementwise {
 
 /// Element-wise arithmetic with NumPy broadcasting; one operand may be a plain number. Raises TAGMA-E010 for different
 /// element types, TAGMA-E011 for shapes that do not broadcast, TAGMA-E015 for a fraction beside integers.
+/// @{
+
+/// a + b.
 inline constexpr auto add =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::add, Place>(a, b);
 };
+/// a - b.
 inline constexpr auto subtract =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::subtract, Place>(a, b);
 };
+/// a * b.
 inline constexpr auto multiply =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::multiply, Place>(a, b);
 };
+/// a / b; of integers rounded towards zero, and an integer divided by 0 is 0.
 inline constexpr auto divide =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::divide, Place>(a, b);
 };
+/// The larger of both; where they are equal the gradient goes to the first.
 inline constexpr auto maximum =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::maximum, Place>(a, b);
 };
+/// The smaller of both; where they are equal the gradient goes to the first.
 inline constexpr auto minimum =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::minimum, Place>(a, b);
 };
+/// @}
 
+/// Element by element, of the shape of the operand. Raises TAGMA-E016 for an element type that is no number, and where
+/// fractions are rounded TAGMA-E014 for one that is not floating.
+/// @{
+
+/// -x.
 inline constexpr auto negate = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -201,6 +215,7 @@ inline constexpr auto negate = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(co
     TAGMA_REFUSES_OPERAND("negate", E);
   }
 };
+/// |x|; the gradient at 0 is 0.
 inline constexpr auto abs = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -209,6 +224,7 @@ inline constexpr auto abs = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const
     TAGMA_REFUSES_OPERAND("abs", E);
   }
 };
+/// -1, 0 or 1.
 inline constexpr auto sign = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -217,6 +233,7 @@ inline constexpr auto sign = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(cons
     TAGMA_REFUSES_OPERAND("sign", E);
   }
 };
+/// x * x.
 inline constexpr auto square = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -225,6 +242,7 @@ inline constexpr auto square = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(co
     TAGMA_REFUSES_OPERAND("square", E);
   }
 };
+/// The largest integer that is at most x, floating. Its gradient is 0.
 inline constexpr auto floor = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -233,6 +251,7 @@ inline constexpr auto floor = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(con
     TAGMA_REFUSES_OPERAND("floor", E);
   }
 };
+/// The smallest integer that is at least x, floating. Its gradient is 0.
 inline constexpr auto ceil = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -241,6 +260,7 @@ inline constexpr auto ceil = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(cons
     TAGMA_REFUSES_OPERAND("ceil", E);
   }
 };
+/// The nearest integer, halves to even, floating. Its gradient is 0.
 inline constexpr auto round = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -249,5 +269,6 @@ inline constexpr auto round = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(con
     TAGMA_REFUSES_OPERAND("round", E);
   }
 };
+/// @}
 
 }  // namespace tagma

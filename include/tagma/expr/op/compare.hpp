@@ -130,56 +130,70 @@ template <class Op, class Place, class A, class B>
 
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool. Integers of two types are
 /// compared by value. Raises TAGMA-E153 for strings, TAGMA-E010, E011 and E015 as arithmetic does.
+/// @{
+
+/// a == b.
 inline constexpr auto equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::equal, Place>(a, b);
 };
+/// a != b.
 inline constexpr auto not_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::not_equal, Place>(a, b);
 };
+/// a < b, of numbers.
 inline constexpr auto less =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::less, Place>(a, b);
 };
+/// a <= b, of numbers.
 inline constexpr auto less_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::less_equal, Place>(a, b);
 };
+/// a > b, of numbers.
 inline constexpr auto greater =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::greater, Place>(a, b);
 };
+/// a >= b, of numbers.
 inline constexpr auto greater_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::greater_equal, Place>(a, b);
 };
+/// @}
 
-/// Logic over tensors of bool. Raises TAGMA-E017 for other element types.
+/// Logic over tensors of bool, element by element with broadcasting. Raises TAGMA-E017 for other element types.
+/// @{
+
+/// a and b.
 inline constexpr auto logical_and =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::logical_and, Place>(a, b);
 };
+/// a or b.
 inline constexpr auto logical_or =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::logical_or, Place>(a, b);
 };
+/// not a.
 inline constexpr auto logical_not = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
@@ -188,8 +202,9 @@ inline constexpr auto logical_not = []<class E, class Place = TAGMA_FRESH_TYPE(E
     TAGMA_REFUSES_OPERAND("logical_not", E);
   }
 };
+/// @}
 
-/// Converts every element to `T`.
+/// Converts every element to `T`. Raises TAGMA-E018 for strings.
 /// @tparam T the element type of the result; floating to integer truncates towards zero.
 template <element T, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto cast(const E& e) {

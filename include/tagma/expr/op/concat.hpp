@@ -324,6 +324,8 @@ template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
 }
 
 /// The operands, of one shape, side by side along a new axis `Axis` of the result. Raises what `concat` does.
+/// Raises TAGMA-E010 for different element types, TAGMA-E101 for other shapes or an axis that is not there, TAGMA-E102
+/// for more than 64 operands.
 template <int Axis = 0, expression First, expression... Rest, class Place = TAGMA_FRESH_TYPE(First)>
 [[nodiscard]] constexpr auto stack(const First& first, const Rest&... rest) {
   static_assert(Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank,

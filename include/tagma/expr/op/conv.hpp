@@ -222,7 +222,7 @@ inline constexpr bool is_relu = std::is_same_v<std::remove_cvref_t<Activation>, 
 
 /// A convolution: out[n, i, j, f] = sum of x[n, i * stride + a * dilation - top, j * stride + b * dilation - left, c] *
 /// filter[a, b, c, f] over a, b, c.
-/// @tparam Options stride, padding, dilation, groups
+/// @tparam Options stride (1 by default), padding (none, `valid_padding`), dilation (1), groups (1)
 /// @param x images, [batch, height, width, channels], floating
 /// @param filter [height, width, channels / groups, filters]
 /// @return [batch, positions down, positions across, filters]
@@ -236,8 +236,9 @@ template <conv_options Options = conv_options{}, expression X, expression Filter
 }
 
 /// A convolution with a bias for each filter; relu is computed in the same pass, other activations after it.
-/// @param bias [filters]. Raises TAGMA-E124 if it has another shape
+/// @param bias [filters]
 /// @param activation `relu`, or any function from expression to expression; none by default
+/// Raises what `conv2d` without a bias raises, TAGMA-E010 and TAGMA-E124 for a bias of another element type or shape.
 template <conv_options Options = conv_options{}, expression X, expression Filter, expression Bias,
           class Activation = std::nullptr_t, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto conv2d(const X& x, const Filter& filter, const Bias& bias,

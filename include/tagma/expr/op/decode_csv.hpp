@@ -39,6 +39,7 @@ struct required_column {
   static constexpr extent width = 0;
   using type = T;
 };
+/// In `decode_csv`: a column of type `T` that may not be missing.
 template <class T>
 inline constexpr required_column<T> required{};
 /// `Count` columns of one type that may not be missing, as one tensor with an axis more.
@@ -47,6 +48,7 @@ struct required_columns {
   static constexpr extent width = Count;
   using type = T;
 };
+/// In `decode_csv`: `Count` columns of type `T`, none of them missing, as one tensor with an axis more.
 template <class T, extent Count>
 inline constexpr required_columns<T, Count> required_row{};
 

@@ -25,7 +25,7 @@ template <class Place, ir::attribute Bits, class E>
 }
 }  // namespace detail
 
-/// Zeros, or ones, of the type and shape of `e`, whose elements are not read.
+/// Zeros, or ones, of the type and shape of `e`, whose elements are not read. Raises TAGMA-E112 for strings.
 /// @{
 template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto zeros_like(const E& e) {

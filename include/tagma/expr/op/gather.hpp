@@ -155,7 +155,8 @@ template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TY
 /// Rows of `Depth` elements, 1 where the index points and 0 elsewhere; an index outside gives a row of zeros.
 /// @param indices [...], int32, int64 or uint8
 /// @return [..., Depth] of element type `T`
-/// Raises TAGMA-E107 for other indices, TAGMA-E108 if the result has too many axes.
+/// Raises TAGMA-E107 for other indices, TAGMA-E108 if the result has too many axes, TAGMA-E110 for a depth below 1 or
+/// strings.
 template <extent Depth, element T = float, expression I, class Place = TAGMA_FRESH_TYPE(I)>
 [[nodiscard]] constexpr auto one_hot(const I& indices) {
   using i = typename I::spec_type;

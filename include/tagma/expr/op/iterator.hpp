@@ -66,6 +66,7 @@ struct iterator_of {
   static constexpr std::string_view name = Name.view();
   static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
   static constexpr auto attributes = ir::dequeue_attributes<-1, false, Specs...>;
+  /// The handle of the resource, for operations.
   [[nodiscard]] static constexpr auto handle() { return make_resource<op::iterator, Name, attributes>(); }
 };
 

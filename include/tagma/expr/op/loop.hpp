@@ -119,6 +119,7 @@ inline constexpr bool keep_their_types<std::tuple<Carried...>, std::tuple<Next..
 /// What would be a loop as nodes of their own: `return_sequences | unrolled`. Each may then run beside others; the
 /// compiler has that many more nodes to look at.
 struct unrolled_steps {};
+/// The value of `unrolled_steps`.
 inline constexpr unrolled_steps unrolled{};
 
 /// What a loop begins with: the values that its first iteration is given.

@@ -125,7 +125,10 @@ struct relu : elementwise {
 
 }  // namespace op
 
-/// Elementary functions, element by element. Raise TAGMA-E014 for an element type that is not floating.
+/// Element by element, of the shape of the operands. Raises TAGMA-E014 for an element type that is not floating.
+/// @{
+
+/// e to the power x.
 inline constexpr auto exp = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -134,6 +137,7 @@ inline constexpr auto exp = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const
     TAGMA_REFUSES_OPERAND("exp", E);
   }
 };
+/// The natural logarithm: not a number below 0, minus infinity at 0.
 inline constexpr auto log = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -142,6 +146,7 @@ inline constexpr auto log = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const
     TAGMA_REFUSES_OPERAND("log", E);
   }
 };
+/// log(1 + x), exact near 0.
 inline constexpr auto log1p = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -150,6 +155,7 @@ inline constexpr auto log1p = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(con
     TAGMA_REFUSES_OPERAND("log1p", E);
   }
 };
+/// exp(x) - 1, exact near 0.
 inline constexpr auto expm1 = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -158,6 +164,7 @@ inline constexpr auto expm1 = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(con
     TAGMA_REFUSES_OPERAND("expm1", E);
   }
 };
+/// The square root; not a number below 0.
 inline constexpr auto sqrt = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -166,6 +173,7 @@ inline constexpr auto sqrt = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(cons
     TAGMA_REFUSES_OPERAND("sqrt", E);
   }
 };
+/// 1 / sqrt(x).
 inline constexpr auto rsqrt = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -174,6 +182,7 @@ inline constexpr auto rsqrt = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(con
     TAGMA_REFUSES_OPERAND("rsqrt", E);
   }
 };
+/// The hyperbolic tangent.
 inline constexpr auto tanh = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -182,6 +191,7 @@ inline constexpr auto tanh = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(cons
     TAGMA_REFUSES_OPERAND("tanh", E);
   }
 };
+/// 1 / (1 + exp(-x)).
 inline constexpr auto sigmoid = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -190,6 +200,7 @@ inline constexpr auto sigmoid = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(c
     TAGMA_REFUSES_OPERAND("sigmoid", E);
   }
 };
+/// log(1 + exp(x)), without overflow.
 inline constexpr auto softplus = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -198,6 +209,7 @@ inline constexpr auto softplus = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(
     TAGMA_REFUSES_OPERAND("softplus", E);
   }
 };
+/// The error function.
 inline constexpr auto erf = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -206,6 +218,7 @@ inline constexpr auto erf = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const
     TAGMA_REFUSES_OPERAND("erf", E);
   }
 };
+/// The sine, of radians.
 inline constexpr auto sin = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -214,6 +227,7 @@ inline constexpr auto sin = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const
     TAGMA_REFUSES_OPERAND("sin", E);
   }
 };
+/// The cosine, of radians.
 inline constexpr auto cos = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -222,6 +236,8 @@ inline constexpr auto cos = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const
     TAGMA_REFUSES_OPERAND("cos", E);
   }
 };
+/// x to the power y, with broadcasting; one operand may be a plain number. The gradient by y is 0 where x is not
+/// positive. Raises TAGMA-E010, E011 and E015 as arithmetic does.
 inline constexpr auto power =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_FLOATS(detail::common_spec<A, B>);
@@ -229,7 +245,7 @@ inline constexpr auto power =
   return detail::make_binary<op::power, Place>(a, b);
 };
 
-/// max(x, 0).
+/// max(x, 0); the gradient at 0 is 0.
 inline constexpr auto relu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -238,5 +254,6 @@ inline constexpr auto relu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(cons
     TAGMA_REFUSES_OPERAND("relu", E);
   }
 };
+/// @}
 
 }  // namespace tagma

@@ -54,7 +54,7 @@ template <bool Keep, class Place, int... Axes, class E>
 /// mean does not drown the variance.
 /// @return a tuple of both; `moments<0>(x)` drops the axes, `moments<0>(x, tagma::keep_dims)` keeps them with extent 1
 /// Of no elements the results are NaN; where one is infinite, the mean is infinite or NaN, and the variance not finite.
-/// Raises TAGMA-E020 for an axis that is not there.
+/// Raises TAGMA-E020 for an axis that is not there, TAGMA-E178 for what is not `keep_dims`.
 /// @{
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto moments(const E& e) {

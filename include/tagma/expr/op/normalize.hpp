@@ -113,7 +113,7 @@ struct batch_moments {
 /// @param gamma,beta [channels], scale and shift
 /// @param epsilon added to the variance
 /// @return `{output, mean, variance}`; the variance is the mean of squared deviations
-/// Raises TAGMA-E127 if a parameter does not have one element for each channel.
+/// Raises TAGMA-E127 if a parameter does not have one element for each channel, TAGMA-E128 for rank 0 or 1.
 template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto batch_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
   static_assert(X::rank >= 2, "TAGMA-E128 batch_norm: needs a batch axis and a channel axis");

@@ -120,16 +120,19 @@ struct optional_feature {
   using value_type = Value;
   Value value;
 };
+/// A feature that every example has; `otherwise(value)` makes it one that may be missing.
 template <fixed_string Name, class Spec>
 struct required_feature {
   static constexpr auto name = Name;
   using spec_type = Spec;
   using value_type = void;
+  /// The same feature, which may be missing and is then `value`.
   template <class Value>
   [[nodiscard]] constexpr auto otherwise(const Value& value) const {
     return optional_feature<Name, Spec, Value>{value};
   }
 };
+/// In `parse_example`: the feature of this name, of type `T` and with these extents, which every example has.
 template <fixed_string Name, class T, extent... Extents>
 inline constexpr required_feature<Name, spec<T, Extents...>> feature{};
 

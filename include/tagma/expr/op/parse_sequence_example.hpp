@@ -65,10 +65,12 @@ struct named_list {
   static constexpr auto name = Name;
   using spec_type = Spec;
   static constexpr ir::list_use use = Use;
+  /// The same list, which has no steps where it is missing.
   [[nodiscard]] constexpr auto may_be_missing() const {
     return named_list < Name, Spec, Use == ir::list_use::length ? Use : ir::list_use::may_be_missing > {};
   }
 };
+/// In `parse_sequence_example`: the list of this name, whose steps are of type `T` with these extents.
 template <fixed_string Name, class T, extent... Extents>
 inline constexpr named_list<Name, spec<T, Extents...>, ir::list_use::required> feature_list{};
 /// How many steps a list has, int64; 0 where it is missing.

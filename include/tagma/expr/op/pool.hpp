@@ -183,7 +183,7 @@ template <class Op, window Size, pool_options Options, class Place, class X>
 /// The largest element of each window: `max_pool<2>(x)` halves height and width. Padding never wins; the gradient goes
 /// to the first of several equal maxima, row by row.
 /// @tparam Size of the window
-/// @tparam Options stride (by default the window) and padding
+/// @tparam Options stride (by default the window) and padding (none, `valid_padding`, by default)
 /// @param x images, [batch, height, width, channels], floating
 /// @return [batch, positions down, positions across, channels]
 /// Raises TAGMA-E120 for a wrong rank, TAGMA-E123 if the window is larger than the images, TAGMA-E126 for impossible

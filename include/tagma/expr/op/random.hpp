@@ -160,9 +160,10 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 
 /// Each element is zero with probability `rate`, else divided by 1 - rate (Srivastava et al. 2014, in the form that
 /// needs no scaling when the network is used). The gradient drops the elements that were dropped.
-/// @param rate a number from 0 up to, but not including, 1, else InvalidArgument; or an expression of rank 0 and the
-///             element type of `e`
-/// Raises TAGMA-E014 for an element type that is not floating.
+/// It does so in every run: who evaluates builds the graph without it, or feeds a rate of 0.
+/// @param rate of what is dropped: a number from 0 up to, but not including, 1, else InvalidArgument; or an expression
+/// of rank 0 and the element type of `e`
+/// Raises TAGMA-E014 for an element type that is not floating, TAGMA-E114 for another rate.
 template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dropout(const E& e, const Rate& rate) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);

@@ -105,6 +105,7 @@ struct reader_of {
       "TAGMA-E246 reader_of: no number is negative, and record_bytes is of a fixed length reader, at least 1");
 
   static constexpr reader_options options = Options;
+  /// The handle of the resource, for operations.
   [[nodiscard]] static constexpr auto handle() {
     return make_resource<op::reader, Name, ir::reader_attributes<Options>>();
   }

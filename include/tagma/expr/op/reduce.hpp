@@ -170,6 +170,7 @@ constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& targ
 
 /// Passed to a reduction to keep the reduced axes with extent 1.
 struct keep_dims_tag {};
+/// Behind the operand of a reduction: the axes stay, with extent 1.
 inline constexpr keep_dims_tag keep_dims{};
 
 namespace detail {

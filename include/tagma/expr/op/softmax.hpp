@@ -128,7 +128,8 @@ struct softmax_cross_entropy : composition<4> {
 
 }  // namespace op
 
-/// exp(x) / sum(exp(x)) over the last axis. Raises TAGMA-E014 for an element type that is not floating.
+/// exp(x) / sum(exp(x)) over the last axis. Raises TAGMA-E014 for an element type that is not floating, TAGMA-E025 for
+/// a scalar.
 inline constexpr auto softmax = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     static_assert(E::rank > 0, "TAGMA-E025 softmax: needs at least one axis");
@@ -138,7 +139,8 @@ inline constexpr auto softmax = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(c
     TAGMA_REFUSES_OPERAND("softmax", E);
   }
 };
-/// The logarithm of softmax, without overflow.
+/// The logarithm of softmax over the last axis, without overflow. Raises TAGMA-E014 for an element type that is not
+/// floating, TAGMA-E025 for a scalar.
 inline constexpr auto log_softmax = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   if constexpr (expression<E>) {
     static_assert(E::rank > 0, "TAGMA-E025 log_softmax: needs at least one axis");
@@ -169,6 +171,7 @@ template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>
 /// @param logits [..., classes]
 /// @param probabilities the same shape and element type
 /// @return [...]
+/// Raises TAGMA-E025 for a scalar, TAGMA-E010 and TAGMA-E043 if the probabilities do not fit.
 template <expression L, expression P, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] constexpr auto softmax_cross_entropy(const L& logits, const P& probabilities) {
   using x = typename L::spec_type;

@@ -41,6 +41,7 @@ inline constexpr bool has_an_axis = Spec::value.dims.rank >= 1;
 
 /// Passed to `sort` and `argsort` for the largest element first.
 struct descending_tag {};
+/// Passed to `sort` and `argsort` for the largest element first; the smallest comes first without it.
 inline constexpr descending_tag descending{};
 
 namespace detail {

@@ -197,6 +197,7 @@ template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 /// All axes but the first, joined: [n, 28, 28, 1] gives [n, 784]. The joined extents must be static.
+/// Raises TAGMA-E022 for a scalar, or for another extent than the first that varies.
 template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto flatten(const E& e) {
   using from = typename E::spec_type;
@@ -209,6 +210,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 /// A new axis of extent 1 before axis `Axis` of the result; negative counts from the back.
+/// Raises TAGMA-E020 if there is no such axis.
 template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto expand_dims(const E& e) {
   using from = typename E::spec_type;
@@ -219,6 +221,7 @@ template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 /// Without axis `Axis`, whose extent must be 1.
+/// Raises TAGMA-E020 if there is no such axis, TAGMA-E023 for another extent.
 template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto squeeze(const E& e) {
   using from = typename E::spec_type;

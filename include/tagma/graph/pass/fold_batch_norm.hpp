@@ -23,6 +23,7 @@ class fold_batch_norm {
   }
 
  public:
+  /// Looks at one node; the graph compiler calls it.
   static constexpr void visit(ir::rewriter& r) {
     if (!r.is<op::add>()) return;
     const ir::node_id scaled = r.in(0), shift = r.in(1);

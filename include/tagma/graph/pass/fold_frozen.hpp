@@ -22,6 +22,7 @@ class fold_frozen {
  public:
   static constexpr bool keeps = true;  ///< plans of the program have steps that are not done in each run
 
+  /// Looks at one node; the graph compiler calls it.
   static constexpr void visit(ir::rewriter& r) {
     if (r.is_frozen(r.self())) return;
     const auto inputs = r.inputs(r.self());
