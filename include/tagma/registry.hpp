@@ -53,11 +53,15 @@
 
 #include "tagma/expr/op/top_k.hpp"
 
+#include "tagma/expr/op/positions.hpp"
+
 #include "tagma/expr/op/sort.hpp"
 
 #include "tagma/expr/op/shuffle.hpp"
 
 #include "tagma/expr/op/softmax.hpp"
+
+#include "tagma/expr/op/attention.hpp"
 
 #include "tagma/expr/op/queue.hpp"
 
@@ -95,7 +99,15 @@
 
 #include "tagma/nn/conv_layers.hpp"
 
+#include "tagma/nn/image_layers.hpp"
+
+#include "tagma/nn/metrics.hpp"
+
+#include "tagma/nn/norm_layers.hpp"
+
 #include "tagma/nn/recurrent.hpp"
+
+#include "tagma/nn/weighted_losses.hpp"
 
 #include "tagma/expr/on.hpp"
 

@@ -56,7 +56,12 @@
 #include "tagma/expr/op/loop.hpp"
 #include "tagma/expr/op/pool.hpp"
 #include "tagma/expr/op/random.hpp"
+#include "tagma/expr/op/scan.hpp"
 #include "tagma/expr/operators.hpp"
+
+#include "tagma/expr/op/positions.hpp"
+
+#include "tagma/expr/op/attention.hpp"
 
 #include "tagma/expr/on.hpp"
 #include "tagma/expr/scope.hpp"
@@ -69,11 +74,17 @@
 #include "tagma/nn/losses.hpp"
 
 #include "tagma/nn/conv_layers.hpp"
+#include "tagma/nn/metrics.hpp"
 #include "tagma/nn/optimizers.hpp"
 #include "tagma/nn/partitioned_variable.hpp"
 #include "tagma/nn/recurrent.hpp"
 
+#include "tagma/nn/attention.hpp"
+#include "tagma/nn/image_layers.hpp"
+#include "tagma/nn/norm_layers.hpp"
 #include "tagma/nn/repeat.hpp"
+#include "tagma/nn/sequential.hpp"
+#include "tagma/nn/weighted_losses.hpp"
 
 #include "tagma/plan/program.hpp"
 
@@ -92,6 +103,7 @@
 #include "tagma/device/cpu/kernel/pool.hpp"
 #include "tagma/device/cpu/kernel/random.hpp"
 #include "tagma/device/cpu/kernel/reduce.hpp"
+#include "tagma/device/cpu/kernel/scan.hpp"
 #include "tagma/device/cpu/kernel/slice.hpp"
 #include "tagma/device/cpu/kernel/softmax.hpp"
 #include "tagma/device/cpu/kernel/state.hpp"

@@ -291,64 +291,6 @@
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
-// ---- tagma/expr/op/scan.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_SCAN_HPP
-#define TAGMA_SINGLE_EXPR_OP_SCAN_HPP
-
-/// @file
-/// Running sums along an axis.
-
-namespace tagma {
-namespace op {
-
-/// Sums of all elements up to each one along the axis in attribute 0; without the element itself if attribute 1 says
-/// so, from the end on if attribute 2 says so.
-struct cumulative_sum {
-  static constexpr const char* name = "cumulative_sum";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr std::uint8_t in_place = 0b1;
-
-  static constexpr void takes(auto& t) {
-    t.numbers(1), t.axis("axis", t.rank(0)), t.flag("exclusive"), t.flag("reverse");
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = a.in[0];
-    return nullptr;
-  }
-  /// An element is part of all sums behind it: the same the other way round.
-  static constexpr void gradient(auto& g) {
-    g.set(0, g.emit_with(cumulative_sum{}, ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2) == 0), g.upstream));
-  }
-};
-
-}  // namespace op
-
-/// What a running sum takes in.
-struct cumsum_options {
-  bool exclusive = false;  ///< each sum leaves out its own element, so that the first one is 0
-  bool reverse = false;    ///< sums run from the end of the axis to its beginning
-};
-
-/// Running sums along an axis, as TensorFlow's tf.cumsum: of [1, 2, 3] they are [1, 3, 6], exclusive [0, 1, 3], reverse
-/// [6, 5, 3]. Sums of 16-bit floats are formed in float and rounded once each; integers wrap around.
-/// `cumsum<0>(x)`, `cumsum<-1, tagma::cumsum_options{.exclusive = true}>(x)`
-/// @tparam Axis counts from the front, or from the back if negative
-/// @param e numbers
-/// @return the shape of `e`
-/// Raises TAGMA-E020 if there is no such axis.
-template <int Axis, cumsum_options Options = cumsum_options{}, expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto cumsum(const E& e) {
-  using from = typename E::spec_type;
-  TAGMA_NEEDS_NUMBERS(from);
-  static_assert(diagnose::axis_exists<from, Axis>, "TAGMA-E020 cumsum: there is no such axis");
-  if constexpr (diagnose::is_number<from> && diagnose::axis_exists<from, Axis>)
-    return detail::make_node<op::cumulative_sum,
-                             ir::pack_attributes(Axis < 0 ? Axis + E::rank : Axis, Options.exclusive, Options.reverse),
-                             Place>(e);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_SCAN_HPP
 // ---- tagma/expr/op/sort.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_SORT_HPP
 #define TAGMA_SINGLE_EXPR_OP_SORT_HPP
@@ -521,69 +463,6 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_SHUFFLE_HPP
 
-// ---- tagma/device/cpu/kernel/scan.hpp
-
-/// @file
-/// Running sums on the CPU, element after element: the bytes do not depend on the threads.
-
-namespace tagma::device {
-namespace cpu::detail {
-
-/// Runs along `n` rows of `columns` neighbours each.
-template <class T>
-struct scan_columns {
-  using C = compute_t<T>;
-  static constexpr std::int64_t most = 256;  ///< columns, so that their sums stay in the cache
-  /// @param step from a row to the next one, in elements
-  TAGMA_INLINE static void run(const T* from, T* to, std::int64_t n, std::int64_t step, std::int64_t columns,
-                               bool exclusive) {
-    C sums[most];
-    const std::int64_t whole = columns / 8 * 8;
-    for (std::int64_t i = 0; i < whole; ++i) sums[i] = 0;
-    for (std::int64_t k = 0; k < n; ++k)
-      for (std::int64_t i = 0; i < whole; i += 8) {
-        const pack<C, 8> before = load<8>(sums + i), sum = before + load<8>(from + k * step + i);
-        store(sums + i, sum);
-        store(to + k * step + i, exclusive ? before : sum);
-      }
-    for (std::int64_t i = whole; i < columns; ++i) {
-      C sum = 0;
-      for (std::int64_t k = 0; k < n; ++k) {
-        const C before = sum;
-        sum = sum_of<C>(sum, static_cast<C>(from[k * step + i]));
-        to[k * step + i] = T(exclusive ? before : sum);
-      }
-    }
-  }
-};
-
-template <class T>
-void cumulative_sum(const kernel_args& args, const run_context& context) {
-  const op::around_axis at(args.out.dims, args.attributes[0]);
-  const bool exclusive = args.attributes[1] != 0, reverse = args.attributes[2] != 0;
-  if (args.out.elements() == 0) return;
-  constexpr std::int64_t most = scan_columns<T>::most;
-  const std::int64_t strips = pieces(at.inner, most), width = at.inner < most ? at.inner : most;
-  const auto size = static_cast<std::int64_t>(sizeof(T));
-  over_pieces(at.outer * strips, at.count * width * size, context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t t = first; t < last; ++t) {
-      const std::int64_t column = t % strips * most, left = at.inner - column;
-      const std::int64_t begin = t / strips * at.count * at.inner + (reverse ? (at.count - 1) * at.inner : 0) + column;
-      dispatch<scan_columns<T>>(args.in[0].as<const T>() + begin, args.out.as<T>() + begin, at.count,
-                                reverse ? -at.inner : at.inner, left < most ? left : most, exclusive);
-    }
-  });
-}
-
-}  // namespace cpu::detail
-
-template <>
-struct kernel<on_cpu, ir::key<op::cumulative_sum>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::cumulative_sum<stored<Out>>};
-};
-
-}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/shuffle.hpp
 
 /// @file

@@ -9064,6 +9064,61 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_RANDOM
+// ---- tagma/expr/op/scan.hpp
+
+/// @file
+/// Running sums along an axis.
+
+namespace tagma {
+namespace op {
+
+/// Sums of all elements up to each one along the axis in attribute 0; without the element itself if attribute 1 says
+/// so, from the end on if attribute 2 says so.
+struct cumulative_sum {
+  static constexpr const char* name = "cumulative_sum";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint8_t in_place = 0b1;
+
+  static constexpr void takes(auto& t) {
+    t.numbers(1), t.axis("axis", t.rank(0)), t.flag("exclusive"), t.flag("reverse");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  /// An element is part of all sums behind it: the same the other way round.
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit_with(cumulative_sum{}, ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2) == 0), g.upstream));
+  }
+};
+
+}  // namespace op
+
+/// What a running sum takes in.
+struct cumsum_options {
+  bool exclusive = false;  ///< each sum leaves out its own element, so that the first one is 0
+  bool reverse = false;    ///< sums run from the end of the axis to its beginning
+};
+
+/// Running sums along an axis, as TensorFlow's tf.cumsum: of [1, 2, 3] they are [1, 3, 6], exclusive [0, 1, 3], reverse
+/// [6, 5, 3]. Sums of 16-bit floats are formed in float and rounded once each; integers wrap around.
+/// `cumsum<0>(x)`, `cumsum<-1, tagma::cumsum_options{.exclusive = true}>(x)`
+/// @tparam Axis counts from the front, or from the back if negative
+/// @param e numbers
+/// @return the shape of `e`
+/// Raises TAGMA-E020 if there is no such axis.
+template <int Axis, cumsum_options Options = cumsum_options{}, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto cumsum(const E& e) {
+  using from = typename E::spec_type;
+  TAGMA_NEEDS_NUMBERS(from);
+  static_assert(diagnose::axis_exists<from, Axis>, "TAGMA-E020 cumsum: there is no such axis");
+  if constexpr (diagnose::is_number<from> && diagnose::axis_exists<from, Axis>)
+    return detail::make_node<op::cumulative_sum,
+                             ir::pack_attributes(Axis < 0 ? Axis + E::rank : Axis, Options.exclusive, Options.reverse),
+                             Place>(e);
+}
+
+}  // namespace tagma
 // ---- tagma/expr/operators.hpp
 
 /// @file
@@ -9170,6 +9225,327 @@ Stream& operator<<(Stream& stream, const E&) {
       "TAGMA-E171 <<: an expression has no value before a run: print session.run(e), or tagma::explain(program)");
   return stream;
 }
+
+}  // namespace tagma
+
+// ---- tagma/expr/op/positions.hpp
+
+/// @file
+/// The positions along an axis: 0, 1, 2 and so on. For masks, interpolation and positions in sequences.
+
+namespace tagma {
+
+namespace op {
+
+/// 0, 1, 2 and so on along the axis in attribute 0 of the input, whose elements are not read, of the element type in
+/// attribute 1.
+struct positions : composition<4> {
+  static constexpr const char* name = "positions";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {static_cast<dtype>(a.attributes[1]), {a.in[0].dims[static_cast<int>(a.attributes[0])]}};
+    return nullptr;
+  }
+  static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute axis, dtype type) {
+    return counted(e, ones(e, x, axis, type), false);
+  }
+  /// From the last one down to 0.
+  static constexpr ir::node_id falling(auto& e, ir::node_id x, ir::attribute axis, dtype type) {
+    return counted(e, ones(e, x, axis, type), true);
+  }
+  /// As many as a static extent says.
+  static constexpr ir::node_id below(auto& e, extent count, dtype type) {
+    const ir::node_id one = e.emit_with(expand_dims{}, ir::pack_attributes(1), ir::emit_constant(e.g, type, 1));
+    return counted(e, e.emit_with(tile{}, ir::pack_attributes(count), one), false);
+  }
+  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.attr(0), static_cast<dtype>(e.attr(1))); }
+
+ private:
+  static constexpr ir::node_id ones(auto& e, ir::node_id x, ir::attribute axis, dtype type) {
+    const ir::attribute others = ((ir::attribute{1} << e.g.spec(x).dims.rank) - 1) & ~(ir::attribute{1} << axis);
+    const ir::node_id line = e.emit_with(sum{}, ir::pack_attributes(others, ir::attribute{0}), x);
+    return e.emit(broadcast_like{}, ir::emit_constant(e.g, type, 1), line);
+  }
+  static constexpr ir::node_id counted(auto& e, ir::node_id each, bool falling) {
+    return e.emit_with(cumulative_sum{}, ir::pack_attributes(0, true, falling), each);
+  }
+};
+
+/// `x` under other last extents: [..., n] as [..., a, b], or [..., a, b] as [..., n], the latter with `joined` 2. All
+/// extents before them may vary.
+constexpr ir::node_id reshape_last(auto& e, ir::node_id x, int joined, array_view<const extent> last) {
+  const shape dims = e.g.spec(x).dims;
+  const int kept = dims.rank - joined;
+  ir::attribute to[max_rank + 1]{};
+  bool open = false, simple = true;
+  for (int i = 0; i < kept; ++i) {
+    to[i] = dims[i];
+    if (dims[i] == 0 || (dims[i] == dyn && open)) simple = false;
+    if (dims[i] == dyn) open = true;
+  }
+  const int rank = kept + static_cast<int>(last.size());
+  for (int i = kept; i < rank; ++i) to[i] = last[static_cast<std::size_t>(i - kept)];
+  if (simple) return e.emit_with(reshape{}, {to, rank}, x);
+  // A tensor of the shape, of which no element is computed.
+  ir::attribute ranges[2 * max_rank]{};
+  for (int i = 0; i < dims.rank; ++i) ranges[2 * i + 1] = i < kept ? to_end : 1;
+  ir::node_id like = e.emit_with(slice{}, {ranges, 2 * dims.rank}, x);
+  ir::attribute times[max_rank]{};
+  for (int i = 0; i < rank; ++i) times[i] = i < kept ? 1 : to[i];
+  const ir::attribute added = ir::attribute{1} << kept, all_last = (ir::attribute{1} << dims.rank) - added;
+  like = e.emit_with(squeeze{}, ir::pack_attributes(all_last), like);
+  like = e.emit_with(expand_dims{}, ir::pack_attributes((ir::attribute{1} << rank) - added), like);
+  return e.emit(reshape{}, x, e.emit_with(tile{}, {times, rank}, like));
+}
+
+/// The input with the axis in attribute 0 in reverse order.
+struct reverse : composition<6> {
+  static constexpr const char* name = "reverse";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id order = positions::falling(e, e.in(0), e.attr(0), dtype::int64);
+    e.result = e.emit_with(gather{}, ir::pack_attributes(e.attr(0)), e.in(0), order);
+  }
+};
+
+}  // namespace op
+
+/// The elements along `Axis` in reverse order: of [1, 2, 3] they are [3, 2, 1].
+/// @tparam Axis counts from the front, or from the back if negative
+/// @param e numbers
+/// @return the shape of `e`
+/// Raises TAGMA-E020 if there is no such axis, TAGMA-E016 for elements that are no numbers.
+template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto reverse(const E& e) {
+  using from = typename E::spec_type;
+  TAGMA_NEEDS_NUMBERS(from);
+  static_assert(diagnose::axis_exists<from, Axis>, "TAGMA-E020 reverse: there is no such axis");
+  if constexpr (diagnose::is_number<from> && diagnose::axis_exists<from, Axis>)
+    return detail::make_node<op::reverse, ir::pack_attributes(Axis < 0 ? Axis + E::rank : Axis), Place>(e);
+}
+
+}  // namespace tagma
+
+// ---- tagma/expr/op/attention.hpp
+
+/// @file
+/// Attention of Vaswani et al. 2017 and rotary positions of Su et al. 2021, as compositions.
+
+namespace tagma {
+
+/// How attention looks at its keys.
+struct attention_options {
+  bool causal = false;  ///< query i sees keys 0 to i
+  bool rotary = false;  ///< queries and keys are turned by `rotary_embedding`; layers only
+  extent units = 0;     ///< features of queries, keys and values, of all heads together; 0: those of the input
+};
+/// Query i sees keys 0 to i: what decoders need.
+inline constexpr attention_options causal{.causal = true};
+
+namespace diagnose {
+/// An input has the axes [batch, time, features], with static features that the heads divide.
+template <class X, extent Heads>
+inline constexpr bool is_for_heads =
+    X::value.dims.rank == 3 && Heads >= 1 && X::value.dims[2] >= 1 && X::value.dims[2] % Heads == 0;
+/// Pairs of features are turned, so each head has an even number of them.
+template <class X, extent Heads>
+inline constexpr bool has_pairs = is_for_heads<X, Heads>&& X::value.dims[2] % (2 * Heads) == 0;
+/// Queries and keys have equal features, keys and values equal time, all one batch.
+template <class Q, class K, class V, extent Heads>
+inline constexpr bool fit_attention =
+    is_for_heads<Q, Heads>&& is_for_heads<K, Heads>&& is_for_heads<V, Heads>&& compatible(Q::value.dims[0],
+                                                                                          K::value.dims[0]) &&
+    Q::value.dims[2] == K::value.dims[2] && compatible(K::value.dims[0], V::value.dims[0]) &&
+    compatible(K::value.dims[1], V::value.dims[1]);
+/// A mask is of bool and says of each key, or of each pair of query and key, whether it is seen.
+template <class Q, class K, class Mask>
+inline constexpr bool is_attention_mask = [] {
+  const shape &q = Q::value.dims, &k = K::value.dims, &m = Mask::value.dims;
+  if (Mask::value.type != dtype::boolean || (m.rank != 2 && m.rank != 3)) return false;
+  if (m[0] != 1 && !compatible(m[0], q[0])) return false;
+  return compatible(m[m.rank - 1], k[1]) && (m.rank == 2 || m[1] == 1 || compatible(m[1], q[1]));
+}();
+}  // namespace diagnose
+
+namespace op {
+
+// One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
+
+/// Turns pairs of features by angles that grow with the position. Inputs: x [batch, time, heads * depth], and where
+/// there is one, the position of its first step. Attributes: heads, the base of the wave lengths.
+struct rotary_embedding : composition<24> {
+  static constexpr const char* name = "rotary_embedding";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const dtype type = e.in_spec(0).type, wide = type == dtype::float64 ? type : dtype::float32;
+    const extent units = e.in_spec(0).dims[2], heads = e.attr(0), half = units / heads / 2;
+    const extent split_to[] = {heads, 2 * half}, joined[] = {units};
+    const auto number = [&e, wide](double value) { return ir::emit_constant(e.g, wide, value); };
+    ir::node_id at = positions::of(e, e.in(0), 1, wide);
+    if (e.inputs.size() > 1) {
+      const ir::node_id first = e.emit_with(cast{}, ir::pack_attributes(wide), e.in(1));
+      at = e.emit(add{}, at, first);
+    }
+    const ir::node_id step = number(-1.0 / static_cast<double>(half)), base = number(static_cast<double>(e.attr(1)));
+    const ir::node_id exponents = e.emit(multiply{}, positions::below(e, half, wide), step);
+    const ir::node_id speeds = e.emit(power{}, base, exponents);
+    const ir::node_id column = e.emit_with(expand_dims{}, ir::pack_attributes(0b110), at);  // [time, 1, 1]
+    const ir::node_id angles = e.emit(multiply{}, column, speeds);
+    ir::node_id cosine = e.emit(cos{}, angles);
+    ir::node_id sine = e.emit(sin{}, angles);
+    cosine = e.emit_with(cast{}, ir::pack_attributes(type), cosine);
+    sine = e.emit_with(cast{}, ir::pack_attributes(type), sine);
+    const ir::node_id x = reshape_last(e, e.in(0), 1, split_to);
+    const ir::node_id a = e.emit_with(slice{}, ir::pack_attributes(0, to_end, 0, to_end, 0, to_end, 0, half), x);
+    const ir::node_id b = e.emit_with(slice{}, ir::pack_attributes(0, to_end, 0, to_end, 0, to_end, half, to_end), x);
+    const ir::node_id a_cosine = e.emit(multiply{}, a, cosine);
+    const ir::node_id b_sine = e.emit(multiply{}, b, sine);
+    const ir::node_id first = e.emit(subtract{}, a_cosine, b_sine);
+    const ir::node_id b_cosine = e.emit(multiply{}, b, cosine);
+    const ir::node_id a_sine = e.emit(multiply{}, a, sine);
+    const ir::node_id second = e.emit(add{}, b_cosine, a_sine);
+    e.result = reshape_last(e, e.emit_with(concat{}, ir::pack_attributes(3), first, second), 2, joined);
+  }
+};
+
+/// softmax(q * k^T / sqrt(depth)) * v of each head. Inputs: q [batch, queries, heads * depth], k [batch, keys, heads *
+/// depth], v [batch, keys, heads * any], and where there is one, the mask. Attributes: heads, whether it is causal.
+struct attention : composition<32> {
+  static constexpr const char* name = "attention";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const shape &q = a.in[0].dims, &k = a.in[1].dims;
+    a.out = {a.in[0].type, {q[0] == dyn ? k[0] : q[0], q[1], a.in[2].dims[2]}};
+    return nullptr;
+  }
+  /// [batch, time, heads * depth] as [batch, heads, time, depth].
+  static constexpr ir::node_id heads_first(auto& e, ir::node_id x) {
+    const extent heads = e.attr(0), to[] = {heads, e.g.spec(x).dims[2] / heads};
+    return e.emit_with(transpose{}, ir::pack_attributes(0, 2, 1, 3), reshape_last(e, x, 1, to));
+  }
+  static constexpr double root(double x) {
+    double r = x;
+    for (int i = 0; i < 64; ++i) r = (r + x / r) / 2;
+    return r;
+  }
+  /// What a score is that does not count: finite, so that a query without keys gets the mean of all values, not NaN.
+  static constexpr double masked(dtype type) { return type == dtype::float16 ? -65504 : -1e30; }
+  /// Which pairs of query and key count, [batch, 1, queries, keys] or fewer axes; `no_node` if all do.
+  static constexpr ir::node_id seen(auto& e) {
+    ir::node_id result = ir::no_node;
+    if (e.attr(1) != 0) {
+      const ir::node_id queries = positions::of(e, e.in(0), 1, dtype::int32);
+      const ir::node_id keys = positions::of(e, e.in(1), 1, dtype::int32);
+      result = e.emit(less_equal{}, keys, e.emit_with(expand_dims{}, ir::pack_attributes(0b10), queries));
+    }
+    if (e.inputs.size() > 3) {
+      const bool for_keys = e.in_spec(3).dims.rank == 2;
+      const ir::node_id mask = e.emit_with(expand_dims{}, ir::pack_attributes(for_keys ? 0b110 : 0b10), e.in(3));
+      result = result == ir::no_node ? mask : e.emit(logical_and{}, mask, result);
+    }
+    return result;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id q = heads_first(e, e.in(0));
+    const ir::node_id k = heads_first(e, e.in(1));
+    const ir::node_id v = heads_first(e, e.in(2));
+    const double depth = static_cast<double>(e.g.spec(q).dims[3]);
+    const ir::node_id scaled = e.emit(multiply{}, q, e.constant(1 / root(depth)));
+    ir::node_id scores = e.emit_with(matmul{}, ir::pack_attributes(false, true), scaled, k);
+    if (const ir::node_id which = seen(e); which != ir::no_node)
+      scores = e.emit(select{}, which, scores, e.constant(masked(e.in_spec(0).type)));
+    const ir::node_id weights = e.emit(softmax{}, scores);
+    const ir::node_id mixed = e.emit_with(matmul{}, ir::pack_attributes(false, false), weights, v);
+    const extent joined[] = {e.in_spec(2).dims[2]};
+    e.result = reshape_last(e, e.emit_with(transpose{}, ir::pack_attributes(0, 2, 1, 3), mixed), 2, joined);
+  }
+};
+
+}  // namespace op
+
+/// Rotary position embedding: in each head, features i and i + depth / 2 are the coordinates of a point, which is
+/// turned by the angle p * base^(-2 i / depth) at position p, so that products of queries and keys depend on how far
+/// apart they are. Su et al. 2021, in the order of halves (GPT-NeoX, LLaMA), not of neighbours.
+/// @tparam Heads the features are those of so many heads, depth = features / Heads
+/// @tparam Base of the wave lengths
+/// @param x [batch, time, features], floating; features static, a multiple of 2 * Heads
+/// @return the shape of `x`; step 0 is at position 0, or at `first`, an int32 or int64 expression of rank 0
+/// Raises TAGMA-E295 for another shape, TAGMA-E014 if it is not floating, TAGMA-E107 for another `first`.
+/// @{
+template <extent Heads = 1, extent Base = 10000, expression X, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto rotary_embedding(const X& x) {
+  using s = typename X::spec_type;
+  TAGMA_NEEDS_FLOATS(s);
+  static_assert(diagnose::has_pairs<s, Heads>,
+                "TAGMA-E295 rotary_embedding: needs an input of shape [batch, time, features] with static features, an "
+                "even number of them for each head");
+  if constexpr (diagnose::is_floating_point<s> && diagnose::has_pairs<s, Heads>)
+    return detail::make_node<op::rotary_embedding, ir::pack_attributes(Heads, Base), Place>(x);
+}
+template <extent Heads = 1, extent Base = 10000, expression X, expression First, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto rotary_embedding(const X& x, const First& first) {
+  using s = typename X::spec_type;
+  TAGMA_NEEDS_FLOATS(s);
+  static_assert(diagnose::has_pairs<s, Heads>,
+                "TAGMA-E295 rotary_embedding: needs an input of shape [batch, time, features] with static features, an "
+                "even number of them for each head");
+  static_assert(diagnose::are_indices<typename First::spec_type> && First::rank == 0,
+                "TAGMA-E107 rotary_embedding: the first position needs to be one int32 or int64");
+  if constexpr (diagnose::is_floating_point<s> && diagnose::has_pairs<s, Heads> && First::rank == 0 &&
+                diagnose::are_indices<typename First::spec_type>)
+    return detail::make_node<op::rotary_embedding, ir::pack_attributes(Heads, Base), Place>(x, first);
+}
+/// @}
+
+/// Scaled dot product attention of each head h: softmax(q_h * k_h^T / sqrt(depth)) * v_h. Vaswani et al. 2017.
+/// @tparam Heads the last axes are those of so many heads, one behind the other; depth = features / Heads
+/// @tparam Options of which `causal` counts here: query i sees keys 0 to i
+/// @param q [batch, queries, features], floating, features static
+/// @param k [batch, keys, features]
+/// @param v [batch, keys, any]
+/// @param mask of bool, true for what is seen: [batch, keys], or [batch, queries, keys]; the batch may be 1. A query
+///             that sees no key gets the mean of all values
+/// @return [batch, queries, any]
+/// Raises TAGMA-E010, TAGMA-E014, TAGMA-E295 for other shapes, TAGMA-E296 for another mask.
+/// @{
+template <extent Heads = 1, attention_options Options = attention_options{}, expression Q, expression K, expression V,
+          class Place = TAGMA_FRESH_TYPE(Q)>
+[[nodiscard]] constexpr auto scaled_dot_product_attention(const Q& q, const K& k, const V& v) {
+  using s = typename Q::spec_type;
+  constexpr bool one_type = diagnose::one_element_type<s, typename K::spec_type, typename V::spec_type>;
+  static_assert(one_type, "TAGMA-E010 attention: queries, keys and values need one element type");
+  TAGMA_NEEDS_FLOATS(s);
+  constexpr bool fit = diagnose::fit_attention<s, typename K::spec_type, typename V::spec_type, Heads>;
+  static_assert(diagnose::fit_attention<s, typename K::spec_type, typename V::spec_type, Heads>,
+                "TAGMA-E295 attention: needs queries and keys of shape [batch, time, features] with static features "
+                "that the number of heads divides, and as many values as keys");
+  if constexpr (one_type && fit && diagnose::is_floating_point<s>)
+    return detail::make_node<op::attention, ir::pack_attributes(Heads, Options.causal), Place>(q, k, v);
+}
+template <extent Heads = 1, attention_options Options = attention_options{}, expression Q, expression K, expression V,
+          expression Mask, class Place = TAGMA_FRESH_TYPE(Q)>
+[[nodiscard]] constexpr auto scaled_dot_product_attention(const Q& q, const K& k, const V& v, const Mask& mask) {
+  using s = typename Q::spec_type;
+  constexpr bool one_type = diagnose::one_element_type<s, typename K::spec_type, typename V::spec_type>;
+  static_assert(one_type, "TAGMA-E010 attention: queries, keys and values need one element type");
+  TAGMA_NEEDS_FLOATS(s);
+  constexpr bool fit = diagnose::fit_attention<s, typename K::spec_type, typename V::spec_type, Heads>;
+  static_assert(diagnose::fit_attention<s, typename K::spec_type, typename V::spec_type, Heads>,
+                "TAGMA-E295 attention: needs queries and keys of shape [batch, time, features] with static features "
+                "that the number of heads divides, and as many values as keys");
+  if constexpr (one_type && fit && diagnose::is_floating_point<s>) {
+    constexpr bool masks = diagnose::is_attention_mask<s, typename K::spec_type, typename Mask::spec_type>;
+    static_assert(diagnose::is_attention_mask<s, typename K::spec_type, typename Mask::spec_type>,
+                  "TAGMA-E296 attention: the mask needs to be of bool, [batch, keys] or [batch, queries, keys]");
+    if constexpr (masks)
+      return detail::make_node<op::attention, ir::pack_attributes(Heads, Options.causal), Place>(q, k, v, mask);
+  }
+}
+/// @}
 
 }  // namespace tagma
 
@@ -11246,6 +11622,300 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 #undef TAGMA_HAS_ACTIVATION
 #undef TAGMA_NEEDS_ACTIVATION
 #undef TAGMA_NEEDS_SIZES
+// ---- tagma/nn/metrics.hpp
+
+/// @file
+/// Metrics that accumulate over batches, in variables that are not trainable. Counts are int64 and sums double, so that
+/// they stay exact over many batches.
+
+namespace tagma {
+
+/// What a metric gives a program: outputs to run.
+template <expression Update, expression Result, expression Reset>
+struct metric {
+  Update update;  ///< takes a batch in; without value
+  Result result;  ///< of all batches since the start or the last reset: one double. It reads the variables as they were
+                  ///< before the updates of its run
+  Reset reset;    ///< begins anew
+};
+
+namespace op {
+
+// One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
+
+/// a / b in double, 0 where b is 0. Inputs: numbers of two types and one shape.
+struct ratio : composition<7> {
+  static constexpr const char* name = "ratio";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::float64, a.in[0].dims};
+    return nullptr;
+  }
+  static constexpr ir::node_id of(auto& e, ir::node_id a, ir::node_id b) {
+    const ir::node_id above = e.emit_with(cast{}, ir::pack_attributes(dtype::float64), a);
+    const ir::node_id below = e.emit_with(cast{}, ir::pack_attributes(dtype::float64), b);
+    const ir::node_id nothing = e.emit(equal{}, below, ir::emit_constant(e.g, dtype::float64, 0));
+    const ir::node_id safe = e.emit(select{}, nothing, ir::emit_constant(e.g, dtype::float64, 1), below);
+    return e.emit(divide{}, above, safe);
+  }
+  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.in(1)); }
+};
+
+/// How many elements are true, as int64.
+struct count_true : composition<2> {
+  static constexpr const char* name = "count_true";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::attribute all = (ir::attribute{1} << e.in_spec(0).dims.rank) - 1;
+    const ir::node_id ones = e.emit_with(cast{}, ir::pack_attributes(dtype::int64), e.in(0));
+    e.result = e.emit_with(sum{}, ir::pack_attributes(all, ir::attribute{0}), ones);
+  }
+};
+
+/// At each threshold, how many elements are above it where the labels are true (attribute 0) or not. Inputs: numbers,
+/// labels of bool, counts [thresholds], whose shape is that of the result.
+struct count_above : composition<24> {
+  static constexpr const char* name = "count_above";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[2];
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const auto number = [&e](double value) { return ir::emit_constant(e.g, dtype::float64, value); };
+    const extent last = e.in_spec(2).dims[0] - 1;
+    const ir::node_id at = positions::below(e, last + 1, dtype::float64);
+    const ir::node_id even = e.emit(divide{}, at, number(static_cast<double>(last)));
+    const ir::node_id first = e.emit(equal{}, at, number(0));
+    const ir::node_id low = e.emit(select{}, first, number(-1e-7), even);
+    const ir::node_id end = e.emit(equal{}, at, number(static_cast<double>(last)));
+    const ir::node_id thresholds = e.emit(select{}, end, number(1 + 1e-7), low);
+    const ir::node_id line = e.emit_with(reshape{}, ir::pack_attributes(dyn, 1), e.in(0));
+    const ir::node_id p = e.emit_with(cast{}, ir::pack_attributes(dtype::float64), line);
+    const ir::node_id above = e.emit(greater{}, p, thresholds);
+    ir::node_id truth = e.emit_with(reshape{}, ir::pack_attributes(dyn, 1), e.in(1));
+    if (e.attr(0) == 0) truth = e.emit(logical_not{}, truth);
+    const ir::node_id both = e.emit(logical_and{}, above, truth);
+    const ir::node_id ones = e.emit_with(cast{}, ir::pack_attributes(dtype::int64), both);
+    e.result = e.emit_with(sum{}, ir::pack_attributes(ir::attribute{1}, ir::attribute{0}), ones);
+  }
+};
+
+/// The area under the curve of true over false positives, by trapezia. Inputs: true and false positives at each
+/// threshold, from low to high; the first threshold is below all.
+struct area_under_curve : composition<24> {
+  static constexpr const char* name = "area_under_curve";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::float64, {}};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const extent count = e.in_spec(0).dims[0];
+    ir::node_id rates[2]{};
+    for (int i = 0; i < 2; ++i) {
+      const ir::node_id all = e.emit_with(slice{}, ir::pack_attributes(0, 1), e.in(i));
+      rates[i] = ratio::of(e, e.in(i), e.emit(broadcast_like{}, all, e.in(i)));
+    }
+    const auto part = [&e](ir::node_id of, extent first, extent end) {
+      return e.emit_with(slice{}, ir::pack_attributes(first, end), of);
+    };
+    const ir::node_id lower = part(rates[0], 0, count - 1);
+    const ir::node_id heights = e.emit(add{}, lower, part(rates[0], 1, count));
+    const ir::node_id left = part(rates[1], 0, count - 1);
+    const ir::node_id widths = e.emit(subtract{}, left, part(rates[1], 1, count));
+    const ir::node_id areas = e.emit(multiply{}, heights, widths);
+    const ir::node_id twice = e.emit_with(sum{}, ir::pack_attributes(ir::attribute{1}, ir::attribute{0}), areas);
+    e.result = e.emit(multiply{}, twice, ir::emit_constant(e.g, dtype::float64, 0.5));
+  }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// There is one label for each element, a number or bool.
+template <class P, class Y>
+inline constexpr bool labels_fit_elements = compatible(P::value.dims, Y::value.dims) && Y::value.type != dtype::string;
+}  // namespace diagnose
+
+namespace detail {
+
+template <class Update, class Result, class Reset>
+[[nodiscard]] constexpr auto make_metric(const Update& update, const Result& result, const Reset& reset) {
+  return metric<Update, Result, Reset>{update, result, reset};
+}
+template <class Place, class V, class E>
+[[nodiscard]] constexpr auto count_into(const V& v, const E& e) {
+  return make_node<op::assign_add, ir::attributes<0>{}, part<Place, 1>>(
+      v, make_node<op::count_true, ir::attributes<0>{}, part<Place, 0>>(e));
+}
+/// Elements as bool.
+template <class Place, class E>
+[[nodiscard]] constexpr auto as_bool(const E& e) {
+  if constexpr (E::spec.type == dtype::boolean)
+    return e;
+  else
+    return make_node<op::cast, ir::pack_attributes(dtype::boolean), Place>(e);
+}
+/// Of all elements of `hits`, the share that is true.
+template <fixed_string Name, class Place, class Hits>
+[[nodiscard]] constexpr auto share_of_hits(const Hits& hits) {
+  const auto total = variable<Name / "total", std::int64_t>(zeros, not_trainable);
+  const auto count = variable<Name / "count", std::int64_t>(zeros, not_trainable);
+  const auto all = make_filled<part<Place, 0>, bits_of(1)>(hits);
+  const auto update = group(count_into<part<Place, 1>>(total, hits), count_into<part<Place, 2>>(count, all));
+  return make_metric(update, make_node<op::ratio, ir::attributes<0>{}, part<Place, 3>>(total, count),
+                     group(initialize(total), initialize(count)));
+}
+/// Hits among those that `of` names; `other` with them makes them all.
+template <fixed_string Name, fixed_string Other, bool Positive, class Place, class P, class Y>
+[[nodiscard]] constexpr auto share_of_positives(const P& probabilities, const Y& labels, double threshold) {
+  using T = typename P::element_type;
+  const auto positive = step<op::greater, Place, 0>(probabilities, named_literal<Name / "threshold", T>(threshold));
+  const auto truth = as_bool<part<Place, 1>>(labels);
+  const auto hits = variable<Name / "true_positives", std::int64_t>(zeros, not_trainable);
+  const auto misses = variable<Name / Other, std::int64_t>(zeros, not_trainable);
+  const auto both = step<op::logical_and, Place, 2>(positive, truth);
+  const auto wrong = [&] {
+    if constexpr (Positive)
+      return step<op::logical_and, Place, 4>(positive, step<op::logical_not, Place, 3>(truth));
+    else
+      return step<op::logical_and, Place, 4>(truth, step<op::logical_not, Place, 3>(positive));
+  }();
+  const auto update = group(count_into<part<Place, 5>>(hits, both), count_into<part<Place, 6>>(misses, wrong));
+  return make_metric(
+      update, make_node<op::ratio, ir::attributes<0>{}, part<Place, 8>>(hits, step<op::add, Place, 7>(hits, misses)),
+      group(initialize(hits), initialize(misses)));
+}
+
+}  // namespace detail
+
+/// One label for each element.
+#define TAGMA_NEEDS_TRUTH(Who, P, Y)                                                                  \
+  TAGMA_NEEDS_FLOATS(typename P::spec_type);                                                          \
+  static_assert(::tagma::diagnose::labels_fit_elements<typename P::spec_type, typename Y::spec_type>, \
+                "TAGMA-E140 " Who ": probabilities and labels need the same shape, and labels are no strings")
+
+/// Metrics that accumulate over batches. Each returns a `metric`: `update` is run for every batch, by itself or beside
+/// what trains or evaluates; `result` is one double; `reset` begins anew. They keep integers and doubles in variables
+/// that are not trainable and that a session, its checkpoints and scopes have as others.
+///
+///     auto right = tagma::metrics::accuracy<"accuracy">(logits, label);
+///     auto program = tagma::compile([=] { return tagma::outputs(right.update, right.result, right.reset); });
+namespace metrics {
+
+/// The mean of all elements of all batches, 0 if there were none: "<Name>/total" (double) over "<Name>/count" (int64).
+/// @param values numbers, of any shape: losses, for example
+/// Raises TAGMA-E016 for bool and strings.
+template <fixed_string Name, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto mean(const E& values) {
+  TAGMA_NEEDS_NAME("metrics::mean", Name);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  if constexpr (diagnose::is_number<typename E::spec_type>) {
+    const auto total = variable<Name / "total", double>(zeros, not_trainable);
+    const auto count = variable<Name / "count", std::int64_t>(zeros, not_trainable);
+    constexpr auto all_axes = ir::pack_attributes((1 << E::rank) - 1, 0);
+    const auto wide = detail::make_node<op::cast, ir::pack_attributes(dtype::float64), detail::part<Place, 0>>(values);
+    const auto sum = detail::make_node<op::sum, all_axes, detail::part<Place, 1>>(wide);
+    const auto ones = detail::make_node<op::broadcast_like, ir::attributes<0>{}, detail::part<Place, 2>>(
+        detail::make_constant<bool, detail::bits_of(1)>(), values);
+    const auto added = detail::make_node<op::assign_add, ir::attributes<0>{}, detail::part<Place, 4>>(total, sum);
+    const auto update = group(added, detail::count_into<detail::part<Place, 5>>(count, ones));
+    return detail::make_metric(update,
+                               detail::make_node<op::ratio, ir::attributes<0>{}, detail::part<Place, 6>>(total, count),
+                               group(initialize(total), initialize(count)));
+  }
+}
+
+/// The share of rows whose largest element is at the label; of equal ones, the first counts. "<Name>/total" and
+/// "<Name>/count", int64.
+/// @param predictions [..., classes], numbers: logits or probabilities
+/// @param labels [...], integers
+/// Raises TAGMA-E043 if the labels do not fit.
+template <fixed_string Name, expression P, expression Y, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto accuracy(const P& predictions, const Y& labels) {
+  TAGMA_NEEDS_NAME("metrics::accuracy", Name);
+  constexpr bool fits = diagnose::labels_fit_logits<typename P::spec_type, typename Y::spec_type>;
+  static_assert(diagnose::labels_fit_logits<typename P::spec_type, typename Y::spec_type>,
+                "TAGMA-E043 metrics::accuracy: needs one integer label for each row of predictions");
+  if constexpr (fits) return detail::share_of_hits<Name, Place>(equal(argmax(predictions), labels));
+}
+
+/// The share of rows whose label is among the `K` largest elements; of equal ones, lower positions come first.
+/// "<Name>/total" and "<Name>/count", int64.
+/// @tparam K 1 to the number of classes
+/// @param predictions [..., classes], numbers
+/// @param labels [...], integers
+/// Raises TAGMA-E043 if the labels do not fit, TAGMA-E111 for too large a `K`.
+template <fixed_string Name, int K, expression P, expression Y, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto top_k_accuracy(const P& predictions, const Y& labels) {
+  TAGMA_NEEDS_NAME("metrics::top_k_accuracy", Name);
+  constexpr bool fits = diagnose::labels_fit_logits<typename P::spec_type, typename Y::spec_type>;
+  static_assert(diagnose::labels_fit_logits<typename P::spec_type, typename Y::spec_type>,
+                "TAGMA-E043 metrics::top_k_accuracy: needs one integer label for each row of predictions");
+  if constexpr (fits)
+    return detail::share_of_hits<Name, Place>(any<-1>(equal(top_k_indices<K>(predictions), expand_dims<-1>(labels))));
+}
+
+/// Of the elements that are taken for positive, the share that is: true positives over true and false positives, 0
+/// without any. "<Name>/true_positives" and "<Name>/false_positives", int64.
+/// @param probabilities floating, of any shape
+/// @param labels of the same shape, bool or numbers, of which 0 is negative
+/// @param threshold what is above it is taken for positive
+/// Raises TAGMA-E140 if the labels have another shape, TAGMA-E014.
+template <fixed_string Name, expression P, expression Y, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto precision(const P& probabilities, const Y& labels, double threshold = 0.5) {
+  TAGMA_NEEDS_NAME("metrics::precision", Name);
+  TAGMA_NEEDS_TRUTH("metrics::precision", P, Y);
+  if constexpr (diagnose::labels_fit_elements<typename P::spec_type, typename Y::spec_type>)
+    return detail::share_of_positives<Name, "false_positives", true, Place>(probabilities, labels, threshold);
+}
+
+/// Of the elements that are positive, the share that is taken for it: true positives over true positives and false
+/// negatives, 0 without any. "<Name>/true_positives" and "<Name>/false_negatives", int64. The rest is as for
+/// `precision`.
+template <fixed_string Name, expression P, expression Y, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto recall(const P& probabilities, const Y& labels, double threshold = 0.5) {
+  TAGMA_NEEDS_NAME("metrics::recall", Name);
+  TAGMA_NEEDS_TRUTH("metrics::recall", P, Y);
+  if constexpr (diagnose::labels_fit_elements<typename P::spec_type, typename Y::spec_type>)
+    return detail::share_of_positives<Name, "false_negatives", false, Place>(probabilities, labels, threshold);
+}
+
+/// The area under the curve of the share of true positives over that of false ones (ROC), by trapezia between
+/// thresholds, as Keras has it: -1e-7, 1 / (Thresholds - 1) and so on, 1 + 1e-7. "<Name>/true_positives" and
+/// "<Name>/false_positives", int64 [Thresholds].
+/// @tparam Thresholds 2 or more, 200 if it is not given
+/// @param probabilities from 0 to 1, floating, of any shape
+/// @param labels of the same shape, bool or numbers, of which 0 is negative
+/// Raises TAGMA-E140 if the labels have another shape, TAGMA-E014.
+template <fixed_string Name, extent Thresholds = 200, expression P, expression Y, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto auc(const P& probabilities, const Y& labels) {
+  TAGMA_NEEDS_NAME("metrics::auc", Name);
+  TAGMA_NEEDS_TRUTH("metrics::auc", P, Y);
+  static_assert(Thresholds >= 2, "TAGMA-E002 metrics::auc: needs two thresholds at least");
+  if constexpr (Thresholds >= 2 && diagnose::labels_fit_elements<typename P::spec_type, typename Y::spec_type>) {
+    const auto truth = detail::as_bool<detail::part<Place, 0>>(labels);
+    const auto hits = variable<Name / "true_positives", std::int64_t, Thresholds>(zeros, not_trainable);
+    const auto misses = variable<Name / "false_positives", std::int64_t, Thresholds>(zeros, not_trainable);
+    const auto right = detail::make_node<op::count_above, ir::pack_attributes(true), detail::part<Place, 1>>(
+        probabilities, truth, hits);
+    const auto wrong = detail::make_node<op::count_above, ir::pack_attributes(false), detail::part<Place, 2>>(
+        probabilities, truth, misses);
+    const auto update =
+        group(detail::make_node<op::assign_add, ir::attributes<0>{}, detail::part<Place, 3>>(hits, right),
+              detail::make_node<op::assign_add, ir::attributes<0>{}, detail::part<Place, 4>>(misses, wrong));
+    return detail::make_metric(
+        update, detail::make_node<op::area_under_curve, ir::attributes<0>{}, detail::part<Place, 5>>(hits, misses),
+        group(initialize(hits), initialize(misses)));
+  }
+}
+
+}  // namespace metrics
+
+}  // namespace tagma
+
+#undef TAGMA_NEEDS_TRUTH
 // ---- tagma/nn/optimizers.hpp
 
 /// @file
@@ -12339,6 +13009,673 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
 
 #undef TAGMA_NEEDS_SEQUENCE
 
+// ---- tagma/nn/attention.hpp
+
+/// @file
+/// Layers of transformers, which name their variables: multi-head attention, blocks, and both over a cache of keys and
+/// values for decoding step by step.
+
+#include <tuple>
+
+namespace tagma {
+
+/// What a block of a transformer is made of.
+struct transformer_options {
+  attention_options attention{};
+  bool post_norm = false;  ///< normalises what is added up, as in 2017; else what goes into attention and dense layers
+};
+
+/// A layer that keeps what it has seen: what it computes, and the update that makes it forget.
+template <expression Output, expression Reset>
+struct decoding_layer {
+  Output output;
+  Reset reset;
+};
+
+namespace diagnose {
+/// A memory has the batch and the element type of the input, and static features.
+template <class X, class Memory>
+inline constexpr bool is_memory = Memory::value.dims.rank == 3 &&
+                                  Memory::value.type == X::value.type&& Memory::value.dims[2] >= 1 &&
+                                  compatible(Memory::value.dims[0], X::value.dims[0]);
+/// The steps of an input fit into a cache.
+template <class X, extent Length>
+inline constexpr bool is_cached = X::value.dims[0] != dyn&& X::value.dims[1] != dyn&& Length >= X::value.dims[1];
+}  // namespace diagnose
+
+namespace detail {
+
+/// The features of queries, keys and values.
+template <class X, attention_options Options>
+inline constexpr extent attention_units = Options.units > 0 ? Options.units : X::spec.dims[2];
+/// The features of an input can go through a layer of attention.
+template <class X, extent Heads, attention_options Options>
+inline constexpr bool is_attended = [] {
+  if (X::spec.dims.rank != 3 || X::spec.dims[2] < 1 || Heads < 1) return false;
+  return attention_units<X, Options> % ((Options.rotary ? 2 : 1) * Heads) == 0;
+}();
+
+/// Projections of an input: queries, keys or values.
+template <fixed_string Name, extent Units, class Place, class X>
+[[nodiscard]] constexpr auto project(const X& x) {
+  return dense<Name, Units, X, std::remove_const_t<decltype(linear)>, std::remove_const_t<decltype(glorot_uniform)>,
+               Place>(x, linear, glorot_uniform);
+}
+template <extent Heads, bool Rotary, class Place, class X, class... First>
+[[nodiscard]] constexpr auto turned(const X& x, const First&... first) {
+  if constexpr (Rotary)
+    return make_node<op::rotary_embedding, ir::pack_attributes(Heads, 10000), Place>(x, first...);
+  else
+    return x;
+}
+
+template <fixed_string Name, extent Heads, attention_options Options, class Place, class X, class Memory, class... Mask>
+[[nodiscard]] constexpr auto attend(const X& x, const Memory& memory, const Mask&... mask) {
+  constexpr extent units = attention_units<X, Options>;
+  const auto q = turned<Heads, Options.rotary, part<Place, 1>>(project<Name / "query", units, part<Place, 0>>(x));
+  const auto k = turned<Heads, Options.rotary, part<Place, 3>>(project<Name / "key", units, part<Place, 2>>(memory));
+  const auto v = project<Name / "value", units, part<Place, 4>>(memory);
+  const auto mixed =
+      make_node<op::attention, ir::pack_attributes(Heads, Options.causal), part<Place, 5>>(q, k, v, mask...);
+  return project<Name / "output", X::spec.dims[2], part<Place, 6>>(mixed);
+}
+
+template <class E>
+inline constexpr bool is_mask = E::spec.type == dtype::boolean;
+
+}  // namespace detail
+
+/// An input of a layer of attention.
+#define TAGMA_NEEDS_ATTENDED(Who, X, Heads, Options)                                                         \
+  static_assert(::tagma::detail::is_attended<X, Heads, Options>,                                             \
+                "TAGMA-E295 " Who                                                                            \
+                ": needs an input of shape [batch, time, features] with static features that the number of " \
+                "heads divides, evenly if they are rotary");                                                 \
+  TAGMA_NEEDS_FLOATS(typename X::spec_type)
+#define TAGMA_NEEDS_MASK(Who, X, Keys, Mask)                                                                           \
+  static_assert(                                                                                                       \
+      ::tagma::diagnose::is_attention_mask<typename X::spec_type, typename Keys::spec_type, typename Mask::spec_type>, \
+      "TAGMA-E296 " Who ": the mask needs to be of bool, [batch, keys] or [batch, queries, keys]")
+
+/// Multi-head attention, Vaswani et al. 2017:
+///
+///     q = x * query/kernel + query/bias, k and v likewise of the memory, or of x itself
+///     y = [softmax(q_h * k_h^T / sqrt(units / Heads)) * v_h of each head h] * output/kernel + output/bias
+///
+/// with variables "<Name>/query/kernel" [features, units], "<Name>/query/bias" [units], "key" and "value" of the same
+/// shapes, and "<Name>/output/kernel" [units, features], "<Name>/output/bias". Head h has columns h * depth to
+/// (h + 1) * depth. `multi_head_attention<"a", 8, tagma::causal>(x)`
+/// @tparam Options whether it is causal, whether positions are rotary, units (the features of `x`)
+/// @param x [batch, time, features], floating, features static
+/// @param memory what keys and values are made of, [batch, keys, any]; by default `x`
+/// @param mask of bool, true for what is seen: [batch, keys] (padding is false), or [batch, time, keys]
+/// @return the shape of `x`
+/// Raises TAGMA-E295 for other shapes, TAGMA-E296 for another mask, TAGMA-E010, TAGMA-E014.
+/// @{
+template <fixed_string Name, extent Heads, attention_options Options = attention_options{}, expression X,
+          class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto multi_head_attention(const X& x) {
+  TAGMA_NEEDS_NAME("multi_head_attention", Name);
+  TAGMA_NEEDS_ATTENDED("multi_head_attention", X, Heads, Options);
+  if constexpr (detail::is_attended<X, Heads, Options> && diagnose::is_floating_point<typename X::spec_type>)
+    return detail::attend<Name, Heads, Options, Place>(x, x);
+}
+/// With a memory, or a mask for the keys of `x`, whichever it is.
+template <fixed_string Name, extent Heads, attention_options Options = attention_options{}, expression X,
+          expression Other, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto multi_head_attention(const X& x, const Other& other) {
+  TAGMA_NEEDS_NAME("multi_head_attention", Name);
+  TAGMA_NEEDS_ATTENDED("multi_head_attention", X, Heads, Options);
+  if constexpr (detail::is_attended<X, Heads, Options> && diagnose::is_floating_point<typename X::spec_type>) {
+    if constexpr (detail::is_mask<Other>) {
+      TAGMA_NEEDS_MASK("multi_head_attention", X, X, Other);
+      if constexpr (diagnose::is_attention_mask<typename X::spec_type, typename X::spec_type,
+                                                typename Other::spec_type>)
+        return detail::attend<Name, Heads, Options, Place>(x, x, other);
+    } else {
+      constexpr bool fits = diagnose::is_memory<typename X::spec_type, typename Other::spec_type>;
+      static_assert(
+          diagnose::is_memory<typename X::spec_type, typename Other::spec_type>,
+          "TAGMA-E295 multi_head_attention: the memory needs the shape [batch, keys, features], the batch and "
+          "the element type of the input, and static features");
+      if constexpr (fits) return detail::attend<Name, Heads, Options, Place>(x, other);
+    }
+  }
+}
+template <fixed_string Name, extent Heads, attention_options Options = attention_options{}, expression X,
+          expression Memory, expression Mask, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto multi_head_attention(const X& x, const Memory& memory, const Mask& mask) {
+  TAGMA_NEEDS_NAME("multi_head_attention", Name);
+  TAGMA_NEEDS_ATTENDED("multi_head_attention", X, Heads, Options);
+  if constexpr (detail::is_attended<X, Heads, Options> && diagnose::is_floating_point<typename X::spec_type>) {
+    constexpr bool fits = diagnose::is_memory<typename X::spec_type, typename Memory::spec_type>;
+    static_assert(diagnose::is_memory<typename X::spec_type, typename Memory::spec_type>,
+                  "TAGMA-E295 multi_head_attention: the memory needs the shape [batch, keys, features], the batch and "
+                  "the element type of the input, and static features");
+    if constexpr (fits) {
+      TAGMA_NEEDS_MASK("multi_head_attention", X, Memory, Mask);
+      if constexpr (diagnose::is_attention_mask<typename X::spec_type, typename Memory::spec_type,
+                                                typename Mask::spec_type>)
+        return detail::attend<Name, Heads, Options, Place>(x, memory, mask);
+    }
+  }
+}
+/// @}
+
+namespace detail {
+
+/// Normalisation in a block, with PyTorch's epsilon.
+template <fixed_string Name, class Place, class E>
+[[nodiscard]] constexpr auto block_norm(const E& e) {
+  return layer_norm<Name, E, Place>(e, 1e-5);
+}
+
+/// A block around whatever attention is given: a function of its input.
+template <fixed_string Name, extent Hidden, bool PostNorm, class Place, class X, class Attention, class After>
+[[nodiscard]] constexpr auto make_block(const X& x, const Attention& attention, const After& after) {
+  const auto feed_forward = [](const auto& e) {
+    const auto wide = project<Name / "hidden", Hidden, part<Place, 2>>(e);
+    return project<Name / "output", X::spec.dims[2], part<Place, 4>>(
+        make_node<op::gelu, ir::attributes<0>{}, part<Place, 3>>(wide));
+  };
+  if constexpr (PostNorm) {
+    const auto sum = step<op::add, Place, 1>(x, after(attention(x)));
+    const auto h = block_norm<Name / "attention_norm", part<Place, 0>>(sum);
+    return block_norm<Name / "output_norm", part<Place, 6>>(step<op::add, Place, 5>(h, after(feed_forward(h))));
+  } else {
+    const auto h = step<op::add, Place, 1>(x, after(attention(block_norm<Name / "attention_norm", part<Place, 0>>(x))));
+    return step<op::add, Place, 5>(h, after(feed_forward(block_norm<Name / "output_norm", part<Place, 6>>(h))));
+  }
+}
+
+}  // namespace detail
+
+/// A block of a transformer: self-attention and two dense layers, each with a normalisation and a way around it.
+///
+///     h = x + attention(layer_norm(x))          post_norm: h = layer_norm(x + attention(x))
+///     y = h + dense(gelu(dense(layer_norm(h)))) post_norm: y = layer_norm(h + dense(gelu(dense(h))))
+///
+/// with the variables of `multi_head_attention<Name / "attention", Heads>`, "<Name>/attention_norm/gamma" and "beta",
+/// "<Name>/hidden/kernel" [features, Hidden] and "bias", "<Name>/output/kernel" [Hidden, features] and "bias",
+/// "<Name>/output_norm/gamma" and "beta". The epsilon of the normalisations is 1e-5.
+/// `transformer_block<"block", 4, 256, tagma::transformer_options{.attention = tagma::causal}>(x)`
+/// @tparam Heads of the attention
+/// @tparam Hidden units between the dense layers
+/// @param x [batch, time, features], floating, features static
+/// @param mask as that of `multi_head_attention`
+/// @param after a function that is applied to what attention and dense layers return, before it is added:
+///              `[](const auto& e) { return tagma::dropout(e, 0.1); }`
+/// @return the shape of `x`
+/// Raises what `multi_head_attention` does.
+/// @{
+template <fixed_string Name, extent Heads, extent Hidden, transformer_options Options = transformer_options{},
+          expression X, class After = std::remove_const_t<decltype(linear)>, class Place = TAGMA_FRESH_TYPE(X)>
+  requires(!expression<After>)
+[[nodiscard]] constexpr auto transformer_block(const X& x, const After& after = linear) {
+  TAGMA_NEEDS_NAME("transformer_block", Name);
+  TAGMA_NEEDS_ATTENDED("transformer_block", X, Heads, Options.attention);
+  if constexpr (detail::is_attended<X, Heads, Options.attention> && diagnose::is_floating_point<typename X::spec_type>)
+    return detail::make_block<Name, Hidden, Options.post_norm, Place>(
+        x,
+        [](const auto& e) {
+          return detail::attend<Name / "attention", Heads, Options.attention, detail::part<Place, 7>>(e, e);
+        },
+        after);
+}
+template <fixed_string Name, extent Heads, extent Hidden, transformer_options Options = transformer_options{},
+          expression X, expression Mask, class After = std::remove_const_t<decltype(linear)>,
+          class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto transformer_block(const X& x, const Mask& mask, const After& after = linear) {
+  TAGMA_NEEDS_NAME("transformer_block", Name);
+  TAGMA_NEEDS_ATTENDED("transformer_block", X, Heads, Options.attention);
+  if constexpr (detail::is_attended<X, Heads, Options.attention> &&
+                diagnose::is_floating_point<typename X::spec_type>) {
+    TAGMA_NEEDS_MASK("transformer_block", X, X, Mask);
+    if constexpr (diagnose::is_attention_mask<typename X::spec_type, typename X::spec_type, typename Mask::spec_type>)
+      return detail::make_block<Name, Hidden, Options.post_norm, Place>(
+          x,
+          [&mask](const auto& e) {
+            return detail::attend<Name / "attention", Heads, Options.attention, detail::part<Place, 7>>(e, e, mask);
+          },
+          after);
+  }
+}
+/// @}
+
+namespace detail {
+
+/// The variables of a cache: keys and values, with the time first, so that steps are rows, and the position.
+template <fixed_string Name, extent Length, attention_options Options, class X>
+[[nodiscard]] constexpr auto make_cache() {
+  using T = typename X::element_type;
+  constexpr extent batch = X::spec.dims[0], units = attention_units<X, Options>;
+  return std::tuple(variable<Name / "cached_keys", T, Length, batch, units>(zeros, not_trainable),
+                    variable<Name / "cached_values", T, Length, batch, units>(zeros, not_trainable),
+                    variable<Name / "position", std::int32_t>(zeros, not_trainable));
+}
+template <class Cache>
+[[nodiscard]] constexpr auto forget(const Cache& cache) {
+  return std::apply([](const auto&... v) { return group(initialize(v)...); }, cache);
+}
+/// Attention over what the cache has, and the steps that are added to it.
+template <fixed_string Name, extent Heads, extent Length, attention_options Options, class Place, class X>
+[[nodiscard]] constexpr auto attend_cached(const X& x) {
+  constexpr extent steps = X::spec.dims[1], units = attention_units<X, Options>;
+  const auto cache = make_cache<Name, Length, Options, X>();
+  const auto old_keys = std::get<0>(cache);
+  const auto old_values = std::get<1>(cache);
+  const auto position = std::get<2>(cache);
+  const auto q =
+      turned<Heads, Options.rotary, part<Place, 1>>(project<Name / "query", units, part<Place, 0>>(x), position);
+  const auto k =
+      turned<Heads, Options.rotary, part<Place, 3>>(project<Name / "key", units, part<Place, 2>>(x), position);
+  const auto v = project<Name / "value", units, part<Place, 4>>(x);
+  const auto count = make_node<op::positions, ir::pack_attributes(1, dtype::int32), part<Place, 5>>(x);
+  const auto rows = step<op::add, Place, 6>(count, position);
+  constexpr auto swapped = ir::pack_attributes(1, 0, 2);
+  const auto keys = make_node<op::scatter_add, ir::attributes<0>{}, part<Place, 8>>(
+      old_keys, rows, make_node<op::transpose, swapped, part<Place, 7>>(k));
+  const auto values = make_node<op::scatter_add, ir::attributes<0>{}, part<Place, 10>>(
+      old_values, rows, make_node<op::transpose, swapped, part<Place, 9>>(v));
+  // Step i sees what is at its row and before it; rows behind are zeros.
+  const auto places = make_node<op::positions, ir::pack_attributes(0, dtype::int32), part<Place, 11>>(old_keys);
+  const auto column = make_node<op::expand_dims, ir::pack_attributes(0b10), part<Place, 12>>(rows);
+  const auto seen = make_node<op::expand_dims, ir::pack_attributes(0b1), part<Place, 14>>(
+      step<op::less_equal, Place, 13>(places, column));
+  const auto mixed = make_node<op::attention, ir::pack_attributes(Heads, false), part<Place, 17>>(
+      q, make_node<op::transpose, swapped, part<Place, 15>>(keys),
+      make_node<op::transpose, swapped, part<Place, 16>>(values), seen);
+  const auto on = make_node<op::assign_add, ir::attributes<0>{}, part<Place, 18>>(
+      position, make_constant<std::int32_t, bits_of(steps)>());
+  return after(on)(project<Name / "output", X::spec.dims[2], part<Place, 19>>(mixed));
+}
+
+template <class Output, class Reset>
+[[nodiscard]] constexpr auto make_decoding(const Output& output, const Reset& reset) {
+  return decoding_layer<Output, Reset>{output, reset};
+}
+
+}  // namespace detail
+
+/// An input of a layer that keeps keys and values.
+#define TAGMA_NEEDS_CACHED(Who, X, Length)                                   \
+  static_assert(::tagma::diagnose::is_cached<typename X::spec_type, Length>, \
+                "TAGMA-E003 " Who                                            \
+                ": batch and time of the input must be static, and the cache at least as long, for it is a variable")
+
+/// Causal `multi_head_attention` over all steps that the layer has seen in this session: for decoding, a few steps in
+/// each run, where the keys and values of the steps before are kept. Its kernels and biases are the variables of
+/// `multi_head_attention<Name, Heads, Options>`, trained with `causal`; it computes what that would for these steps.
+/// Beside them are "<Name>/cached_keys" and "<Name>/cached_values" [Length, batch, units], and "<Name>/position", the
+/// number of steps seen; they are not trainable. A run that computes the output moves the position on.
+/// @tparam Length the most steps; one more is an error of the run, OutOfRange
+/// @param x the next steps, [batch, steps, features], all static: one, or those of a prompt
+/// @return `{output, reset}`: the shape of `x`, and the update that begins anew
+/// Raises TAGMA-E003 for extents that vary, and what `multi_head_attention` does.
+template <fixed_string Name, extent Heads, extent Length, attention_options Options = attention_options{}, expression X,
+          class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto cached_attention(const X& x) {
+  TAGMA_NEEDS_NAME("cached_attention", Name);
+  TAGMA_NEEDS_ATTENDED("cached_attention", X, Heads, Options);
+  if constexpr (detail::is_attended<X, Heads, Options> && diagnose::is_floating_point<typename X::spec_type>) {
+    TAGMA_NEEDS_CACHED("cached_attention", X, Length);
+    if constexpr (diagnose::is_cached<typename X::spec_type, Length>)
+      return detail::make_decoding(detail::attend_cached<Name, Heads, Length, Options, Place>(x),
+                                   detail::forget(detail::make_cache<Name, Length, Options, X>()));
+  }
+}
+
+/// A `transformer_block` over all steps that it has seen in this session, as `cached_attention` is attention over them.
+/// @tparam Length the most steps
+/// @param x the next steps, [batch, steps, features], all static
+/// @return `{output, reset}`
+/// Raises what `cached_attention` does.
+template <fixed_string Name, extent Heads, extent Hidden, extent Length,
+          transformer_options Options = transformer_options{}, expression X, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto cached_transformer_block(const X& x) {
+  TAGMA_NEEDS_NAME("cached_transformer_block", Name);
+  TAGMA_NEEDS_ATTENDED("cached_transformer_block", X, Heads, Options.attention);
+  if constexpr (detail::is_attended<X, Heads, Options.attention> &&
+                diagnose::is_floating_point<typename X::spec_type>) {
+    TAGMA_NEEDS_CACHED("cached_transformer_block", X, Length);
+    if constexpr (diagnose::is_cached<typename X::spec_type, Length>) {
+      const auto output = detail::make_block<Name, Hidden, Options.post_norm, Place>(
+          x,
+          [](const auto& e) {
+            return detail::attend_cached<Name / "attention", Heads, Length, Options.attention, detail::part<Place, 7>>(
+                e);
+          },
+          linear);
+      return detail::make_decoding(
+          output, detail::forget(detail::make_cache<Name / "attention", Length, Options.attention, X>()));
+    }
+  }
+}
+
+}  // namespace tagma
+
+#undef TAGMA_NEEDS_CACHED
+#undef TAGMA_NEEDS_MASK
+#undef TAGMA_NEEDS_ATTENDED
+// ---- tagma/nn/image_layers.hpp
+
+/// @file
+/// Convolutions along time and channel by channel, and images made larger.
+
+namespace tagma {
+
+/// How a filter moves along a sequence.
+struct conv1d_options {
+  int stride = 1;
+  bool same = false;    ///< zeros around the sequence, so that it has ceil(time / stride) positions, as `same_padding`
+  bool causal = false;  ///< zeros before the sequence, so that no position sees what comes after it
+  int dilation = 1;     ///< distance of neighbouring filter elements
+  int groups = 1;       ///< channels and filters fall into as many groups that do not see each other
+};
+
+namespace diagnose {
+/// Sequences have the axes [batch, time, channels], with static channels.
+template <class X>
+inline constexpr bool is_channel_sequence = X::value.dims.rank == 3 && X::value.dims[2] >= 1;
+/// Images of which height, width and channels are static.
+template <class X>
+inline constexpr bool has_static_image =
+    X::value.dims.rank == 4 && X::value.dims[1] >= 1 && X::value.dims[2] >= 1 && X::value.dims[3] >= 1;
+}  // namespace diagnose
+
+namespace op {
+
+// One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
+
+/// Each pixel as a square of equal ones. Attribute: its side.
+struct upsample2d : composition<3> {
+  static constexpr const char* name = "upsample2d";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const shape& x = a.in[0].dims;
+    a.out = {a.in[0].type, {x[0], x[1] * a.attributes[0], x[2] * a.attributes[0], x[3]}};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const shape x = e.in_spec(0).dims;
+    const extent f = e.attr(0);
+    const ir::node_id apart = e.emit_with(reshape{}, ir::pack_attributes(x[0], x[1], 1, x[2], 1, x[3]), e.in(0));
+    const ir::node_id wide = e.emit_with(tile{}, ir::pack_attributes(1, 1, f, 1, f, 1), apart);
+    e.result = e.emit_with(reshape{}, ir::pack_attributes(x[0], x[1] * f, x[2] * f, x[3]), wide);
+  }
+};
+
+/// Pixels between pixels. Attributes: height and width of the result.
+struct resize_bilinear : composition<36> {
+  static constexpr const char* name = "resize_bilinear";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const shape& x = a.in[0].dims;
+    a.out = {a.in[0].type, {x[0], a.attributes[0], a.attributes[1], x[3]}};
+    return nullptr;
+  }
+  /// [to, from]: the share of each pixel in each of the result, max(0, 1 - |at - pixel|), where `at` is the middle of
+  /// the new pixel, kept within the old ones.
+  static constexpr ir::node_id shares(auto& e, extent from, extent to) {
+    const dtype type = e.in_spec(0).type, wide = type == dtype::float64 ? type : dtype::float32;
+    const auto number = [&e, wide](double value) { return ir::emit_constant(e.g, wide, value); };
+    const double ratio = static_cast<double>(from) / static_cast<double>(to);
+    const ir::node_id scale = number(ratio), shift = number(ratio / 2 - 0.5), zero = number(0), one = number(1);
+    const ir::node_id end = number(static_cast<double>(from - 1));
+    const ir::node_id scaled = e.emit(multiply{}, positions::below(e, to, wide), scale);
+    const ir::node_id middle = e.emit(add{}, scaled, shift);
+    const ir::node_id above = e.emit(maximum{}, middle, zero);
+    const ir::node_id at = e.emit(minimum{}, above, end);
+    const ir::node_id column = e.emit_with(expand_dims{}, ir::pack_attributes(0b10), at);
+    const ir::node_id away = e.emit(abs{}, e.emit(subtract{}, column, positions::below(e, from, wide)));
+    const ir::node_id share = e.emit(relu{}, e.emit(subtract{}, one, away));
+    return e.emit_with(cast{}, ir::pack_attributes(type), share);
+  }
+  static constexpr void expand(auto& e) {
+    const shape x = e.in_spec(0).dims;
+    const extent height = e.attr(0), width = e.attr(1);
+    const ir::node_id rows = e.emit_with(reshape{}, ir::pack_attributes(x[0], x[1], x[2] * x[3]), e.in(0));
+    const ir::node_id down = shares(e, x[1], height);
+    const ir::node_id tall = e.emit_with(matmul{}, ir::pack_attributes(false, false), down, rows);
+    const extent lines = x[0] == dyn ? dyn : x[0] * height;
+    const ir::node_id columns = e.emit_with(reshape{}, ir::pack_attributes(lines, x[2], x[3]), tall);
+    const ir::node_id across = shares(e, x[2], width);
+    const ir::node_id both = e.emit_with(matmul{}, ir::pack_attributes(false, false), across, columns);
+    e.result = e.emit_with(reshape{}, ir::pack_attributes(x[0], height, width, x[3]), both);
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+/// The options of a convolution over images of height 1.
+template <conv1d_options Options, int Kernel>
+inline constexpr conv_options options_of_line = [] {
+  conv_options o;
+  o.stride = window(1, Options.stride);
+  o.dilation = window(1, Options.dilation);
+  o.groups = Options.groups;
+  if (Options.causal) o.padding.left = (Kernel - 1) * Options.dilation;
+  if (Options.same && !Options.causal) o.padding = same_padding;
+  return o;
+}();
+}  // namespace detail
+
+/// A convolution along time: activation(y + bias), y[b, t, f] = sum over k and c of x[b, t * stride + k * dilation -
+/// before, c] * kernel[k, c, f], with variables "<Name>/kernel" [Kernel, channels / groups, Filters] and "<Name>/bias"
+/// [Filters]. `conv1d<"conv", 32, 3>(x, tagma::relu)`
+/// @tparam Options stride 1, no padding, dilation 1, one group; `same` and `causal` put zeros around or before the
+///                 sequence
+/// @param x [batch, time, channels], floating, channels static
+/// @param initial initializer of the kernel
+/// @return [batch, positions, Filters]
+/// Raises TAGMA-E145 for another shape, TAGMA-E121 if the groups do not divide channels and filters, and what the
+/// operation `conv2d` raises.
+template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options = conv1d_options{}, expression X,
+          class Activation = std::remove_const_t<decltype(linear)>,
+          class Initial = std::remove_const_t<decltype(glorot_uniform)>, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto conv1d(const X& x, const Activation& activation = linear,
+                                    const Initial& initial = glorot_uniform) {
+  using s = typename X::spec_type;
+  TAGMA_NEEDS_NAME("conv1d", Name);
+  static_assert(diagnose::is_channel_sequence<s>,
+                "TAGMA-E145 conv1d: needs an input of shape [batch, time, channels] with static channels");
+  if constexpr (diagnose::is_channel_sequence<s>) {
+    static_assert(diagnose::groups_divide<s, Filters, Options.groups>,
+                  "TAGMA-E121 conv1d: the groups must divide channels and filters");
+    if constexpr (diagnose::groups_divide<s, Filters, Options.groups>) {
+      using T = typename X::element_type;
+      constexpr extent channels = X::spec.dims[2] / Options.groups;
+      const auto kernel = variable<Name / "kernel", T, Kernel, channels, Filters>(initial);
+      const auto bias = variable<Name / "bias", T, Filters>(zeros);
+      const auto lines = detail::make_node<op::expand_dims, ir::pack_attributes(0b10), detail::part<Place, 0>>(x);
+      const auto filter = detail::make_node<op::expand_dims, ir::pack_attributes(0b1), detail::part<Place, 1>>(kernel);
+      const auto y = conv2d<detail::options_of_line<Options, Kernel>>(lines, filter, bias, activation);
+      return detail::make_node<op::squeeze, ir::pack_attributes(0b10), detail::part<Place, 2>>(y);
+    }
+  }
+}
+
+/// A convolution of each channel by itself: activation(y + bias), with variables "<Name>/kernel" [height, width, 1,
+/// channels * Multiplier] and "<Name>/bias" [channels * Multiplier]: `conv2d` with as many groups as channels.
+/// `depthwise_conv2d<"depthwise", 3>(x)`
+/// @tparam Kernel height and width of the filters
+/// @tparam Multiplier filters of each channel
+/// @tparam Options stride, padding (none by default), dilation; its groups do not count
+/// @param x images, [batch, height, width, channels], channels static
+/// @param initial initializer of the kernel
+/// @return [batch, positions down, positions across, channels * Multiplier]; the filters of a channel are neighbours
+/// Raises TAGMA-E120 for what are no images, TAGMA-E003 for dynamic channels, and what the operation `conv2d` raises.
+template <fixed_string Name, window Kernel, extent Multiplier = 1, conv_options Options = conv_options{}, expression X,
+          class Activation = std::remove_const_t<decltype(linear)>,
+          class Initial = std::remove_const_t<decltype(glorot_uniform)>, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto depthwise_conv2d(const X& x, const Activation& activation = linear,
+                                              const Initial& initial = glorot_uniform) {
+  using s = typename X::spec_type;
+  static_assert(diagnose::is_image_batch<s>,
+                "TAGMA-E120 depthwise_conv2d: images need the axes [batch, height, width, channels]");
+  if constexpr (diagnose::is_image_batch<s>) {
+    static_assert(diagnose::channels_are_static<s>,
+                  "TAGMA-E003 depthwise_conv2d: the number of channels must be static");
+    if constexpr (diagnose::channels_are_static<s>) {
+      constexpr extent channels = X::spec.dims[3];
+      constexpr conv_options options{Options.stride, Options.padding, Options.dilation, static_cast<int>(channels)};
+      return conv2d<Name, channels * Multiplier, Kernel, options, X, Activation, Initial, Place>(x, activation,
+                                                                                                 initial);
+    }
+  }
+}
+
+/// Images made larger: each pixel becomes `Factor` x `Factor` equal ones.
+/// @param x [batch, height, width, channels], all but the batch static
+/// @return [batch, height * Factor, width * Factor, channels]
+/// Raises TAGMA-E120 for what are no images, or have extents that vary, TAGMA-E122 for a factor below 1.
+template <extent Factor, expression X, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto upsample2d(const X& x) {
+  using s = typename X::spec_type;
+  static_assert(Factor >= 1, "TAGMA-E122 upsample2d: the factor must be positive");
+  static_assert(
+      diagnose::has_static_image<s>,
+      "TAGMA-E120 upsample2d: images need the axes [batch, height, width, channels], all but the first static");
+  if constexpr (Factor >= 1 && diagnose::has_static_image<s>)
+    return detail::make_node<op::upsample2d, ir::pack_attributes(Factor), Place>(x);
+}
+
+/// Images of another size, larger or smaller, by bilinear interpolation. Pixels are squares whose middles correspond
+/// (`align_corners=False` in PyTorch, TensorFlow 2); what is made smaller is not smoothed first. Two products of
+/// matrices.
+/// @tparam Height,Width of the result
+/// @param x [batch, height, width, channels], floating, all but the batch static
+/// @return [batch, Height, Width, channels]
+/// Raises TAGMA-E120 for what are no images, or have extents that vary, TAGMA-E122 for a result without pixels.
+template <extent Height, extent Width, expression X, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto resize_bilinear(const X& x) {
+  using s = typename X::spec_type;
+  TAGMA_NEEDS_FLOATS(s);
+  static_assert(Height >= 1 && Width >= 1, "TAGMA-E122 resize_bilinear: height and width must be positive");
+  static_assert(diagnose::has_static_image<s>,
+                "TAGMA-E120 resize_bilinear: images need the axes [batch, height, width, channels], all but the first "
+                "static");
+  if constexpr (Height >= 1 && Width >= 1 && diagnose::has_static_image<s> && diagnose::is_floating_point<s>)
+    return detail::make_node<op::resize_bilinear, ir::pack_attributes(Height, Width), Place>(x);
+}
+
+}  // namespace tagma
+// ---- tagma/nn/norm_layers.hpp
+
+/// @file
+/// Normalisation by groups of channels and by the root of mean squares, with variables of their own.
+
+namespace tagma {
+
+namespace diagnose {
+/// Groups divide the channels of an input [batch, ..., channels], of at most five axes; one extent may vary.
+template <class X, extent Groups>
+inline constexpr bool is_in_groups = [] {
+  const shape& x = X::value.dims;
+  if (x.rank < 2 || x.rank >= max_rank || Groups < 1 || x[x.rank - 1] < 1 || x[x.rank - 1] % Groups != 0) return false;
+  int open = 0;
+  for (int i = 0; i < x.rank; ++i) open += x[i] == dyn;
+  return open <= 1;
+}();
+}  // namespace diagnose
+
+namespace op {
+
+// One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
+
+/// Inputs: x, gamma, beta, epsilon. Attribute: groups.
+struct normalize_groups : composition<16> {
+  static constexpr const char* name = "normalize_groups";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const shape dims = e.in_spec(0).dims;
+    const extent to[] = {e.attr(0), dims[dims.rank - 1] / e.attr(0)};
+    const ir::node_id x = reshape_last(e, e.in(0), 1, to);
+    // All axes but the batch and the groups.
+    const ir::attribute axes = ((ir::attribute{1} << dims.rank) - 1 - (ir::attribute{1} << (dims.rank - 1)) - 1) |
+                               (ir::attribute{1} << dims.rank);
+    const ir::node_id both = e.emit_with(moments{}, ir::pack_attributes(axes, axes), x);
+    const ir::node_id centred = e.emit(subtract{}, x, e.g.emit_output(both, 0));
+    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, e.g.emit_output(both, 1), e.in(3)));
+    const ir::node_id flat = e.emit(reshape{}, e.emit(multiply{}, centred, inverse), e.in(0));
+    e.result = e.emit(add{}, e.emit(multiply{}, flat, e.in(1)), e.in(2));
+  }
+};
+
+/// Inputs: x, gamma, epsilon.
+struct normalize_root : composition<8> {
+  static constexpr const char* name = "normalize_root";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::attribute last = ir::attribute{1} << (e.in_spec(0).dims.rank - 1);
+    const ir::node_id power = mean::of(e, e.emit(square{}, e.in(0)), last, last);
+    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, e.in(2)));
+    e.result = e.emit(multiply{}, e.emit(multiply{}, e.in(0), inverse), e.in(1));
+  }
+};
+
+}  // namespace op
+
+/// Group normalisation, Wu and He 2018: the channels of each example fall into groups, and each group is normalised by
+/// its own mean and variance, over all axes but the batch:
+///
+///     y = (x - mean) / sqrt(variance + epsilon) * gamma + beta
+///
+/// with variables "<Name>/gamma" (ones) and "<Name>/beta" (zeros), [channels]. The variance is the mean of squared
+/// deviations. `group_norm<"norm", 8>(x)`
+/// @tparam Groups divide the channels; neighbouring channels are of one group
+/// @param x [batch, ..., channels], floating, of rank 2 to 5; one extent may vary, not that of the channels
+/// @param epsilon added to the variance, as in `layer_norm`; 1e-5 in PyTorch
+/// @return the shape of `x`
+/// Raises TAGMA-E297 for another shape, TAGMA-E014 if it is not floating.
+template <fixed_string Name, extent Groups, expression X, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto group_norm(const X& x, double epsilon = 1e-3) {
+  using s = typename X::spec_type;
+  TAGMA_NEEDS_NAME("group_norm", Name);
+  TAGMA_NEEDS_FLOATS(s);
+  static_assert(diagnose::is_in_groups<s, Groups>,
+                "TAGMA-E297 group_norm: needs an input [batch, ..., channels] of at most five axes, whose channels the "
+                "groups divide, and of which one extent varies at most");
+  if constexpr (diagnose::is_in_groups<s, Groups> && diagnose::is_floating_point<s>) {
+    using T = typename X::element_type;
+    constexpr extent channels = X::spec.dims[X::rank - 1];
+    const auto gamma = variable<Name / "gamma", T, channels>(ones);
+    const auto beta = variable<Name / "beta", T, channels>(zeros);
+    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
+    return detail::make_node<op::normalize_groups, ir::pack_attributes(Groups), Place>(x, gamma, beta, tiny);
+  }
+}
+
+/// Normalisation by the root of the mean square of the features of each example, Zhang and Sennrich 2019:
+///
+///     y = x / sqrt(mean(x^2) + epsilon) * gamma
+///
+/// with the variable "<Name>/gamma" (ones), [features].
+/// @param x [..., features], floating, features static
+/// @param epsilon added to the mean square, 1e-6 as in Keras
+/// @return the shape of `x`
+/// Raises TAGMA-E003 for dynamic features, TAGMA-E014 if `x` is not floating.
+template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto rms_norm(const X& x, double epsilon = 1e-6) {
+  using s = typename X::spec_type;
+  TAGMA_NEEDS_NAME("rms_norm", Name);
+  TAGMA_NEEDS_FLOATS(s);
+  static_assert(diagnose::channels_are_static<s>,
+                "TAGMA-E003 rms_norm: needs a batch axis and a static number of features");
+  if constexpr (diagnose::channels_are_static<s> && diagnose::is_floating_point<s>) {
+    using T = typename X::element_type;
+    const auto gamma = variable<Name / "gamma", T, X::spec.dims[X::rank - 1]>(ones);
+    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
+    return detail::make_node<op::normalize_root, ir::attributes<0>{}, Place>(x, gamma, tiny);
+  }
+}
+
+}  // namespace tagma
 // ---- tagma/nn/repeat.hpp
 
 /// @file
@@ -12536,6 +13873,237 @@ template <fixed_string Name, extent Count, class Block>
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_REPEATED
+// ---- tagma/nn/sequential.hpp
+
+/// @file
+/// Layers behind one another, and recurrent layers that read a sequence from both ends.
+
+#include <tuple>
+
+namespace tagma {
+
+namespace detail {
+
+/// Layers that wait for their operand.
+template <class... Layer>
+struct sequential_call {
+  std::tuple<Layer...> layers;
+
+  template <class E>
+  [[nodiscard]] constexpr auto operator()(const E& e) const {
+    return apply<0>(e);
+  }
+
+ private:
+  template <std::size_t I, class E>
+  [[nodiscard]] constexpr auto apply(const E& e) const {
+    if constexpr (I == sizeof...(Layer))
+      return e;
+    else
+      return apply<I + 1>(std::get<I>(layers)(e));
+  }
+};
+
+/// A layer in both directions, which waits for its sequence.
+template <fixed_string Name, class Layer>
+struct bidirectional_call {
+  Layer layer;
+
+  template <expression X>
+  [[nodiscard]] constexpr auto operator()(const X& x) const {
+    static_assert(X::rank >= 2, "TAGMA-E020 bidirectional: the sequence has no second axis, of time");
+    if constexpr (X::rank >= 2) {
+      const auto forward = scope<Name / "forward">(layer)(x);
+      const auto backward = scope<Name / "backward">(layer)(reverse<1>(x));
+      if constexpr (decltype(backward)::rank == X::rank)
+        return concat<-1>(forward, reverse<1>(backward));
+      else
+        return concat<-1>(forward, backward);
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Layers in turn: `sequential(f, g, h)(x)` is h(g(f(x))).
+///
+///     auto model = tagma::sequential([](const auto& x) { return tagma::dense<"hidden", 16>(x, tagma::relu); },
+///                                    [](const auto& h) { return tagma::dense<"logits", 3>(h); });
+///
+/// @param layers functions of one expression; activations, such as `relu`, are some
+/// @return a function of one expression, which can be a layer again
+template <class... Layer>
+[[nodiscard]] constexpr auto sequential(const Layer&... layers) {
+  return detail::sequential_call<std::decay_t<const Layer>...>{{layers...}};
+}
+
+/// A recurrent layer that reads the sequence from its beginning, and another from its end; what both return, side by
+/// side along the last axis. Schuster and Paliwal 1997. The outputs of all steps stand at the steps to which they
+/// belong, [batch, time, 2 * units]; of last outputs, that of the second layer has read the first step last,
+/// [batch, 2 * units].
+///
+///     auto both = tagma::bidirectional<"both">([](const auto& x) { return tagma::lstm<"lstm", 16>(x); })(sequence);
+///
+/// has the variables of the layer in the scopes "<Name>/forward" and "<Name>/backward":
+/// "both/forward/lstm/kernel" and so on.
+/// @param layer a function of a sequence, [batch, time, features]
+/// Raises TAGMA-E020 for a sequence without a second axis, and what the layer raises.
+template <fixed_string Name, class Layer>
+[[nodiscard]] constexpr auto bidirectional(const Layer& layer) {
+  TAGMA_NEEDS_NAME("bidirectional", Name);
+  return detail::bidirectional_call<Name, std::decay_t<const Layer>>{layer};
+}
+
+}  // namespace tagma
+// ---- tagma/nn/weighted_losses.hpp
+
+/// @file
+/// Losses in which examples count differently, and labels that are not quite certain.
+
+namespace tagma {
+
+namespace diagnose {
+/// There is one weight for each element, or for all that the leading axes lead to.
+template <class Values, class Weights>
+inline constexpr bool weights_fit = [] {
+  const shape &v = Values::value.dims, &w = Weights::value.dims;
+  return w.rank <= v.rank && compatible(v.sub(0, w.rank), w);
+}();
+}  // namespace diagnose
+
+namespace op {
+
+// One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
+
+/// sum(w * x) / sum(w), 0 where the weights add up to 0. Inputs: values, weights.
+struct weighted_mean : composition<12> {
+  static constexpr const char* name = "weighted_mean";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const int rank = e.in_spec(0).dims.rank, given = e.in_spec(1).dims.rank;
+    const ir::attribute added = (ir::attribute{1} << rank) - (ir::attribute{1} << given);
+    const ir::node_id wide = e.emit_with(expand_dims{}, ir::pack_attributes(added), e.in(1));
+    const ir::node_id weights = e.emit(broadcast_like{}, wide, e.in(0));
+    const ir::node_id above = mean_loss::sum_of_all(e, e.emit(multiply{}, e.in(0), weights));
+    const ir::node_id below = mean_loss::sum_of_all(e, weights);
+    const ir::node_id nothing = e.emit(equal{}, below, e.constant(0));
+    const ir::node_id safe = e.emit(select{}, nothing, e.constant(1), below);
+    e.result = e.emit(divide{}, above, safe);
+  }
+};
+
+/// (1 - s) * -log(softmax(logits)[label]) + s * mean(-log(softmax(logits))). Inputs: logits, labels, s.
+struct smoothed_cross_entropy : composition<10> {
+  static constexpr const char* name = "smoothed_cross_entropy";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::attribute last = ir::attribute{1} << (e.in_spec(0).dims.rank - 1);
+    const ir::node_id named = e.emit(sparse_softmax_cross_entropy{}, e.in(0), e.in(1));
+    const ir::node_id others = mean::of(e, e.emit(log_softmax{}, e.in(0)), last, 0);
+    // named + s * (-others - named)
+    const ir::node_id both = e.emit(add{}, named, others);
+    e.result = e.emit(subtract{}, named, e.emit(multiply{}, both, e.in(2)));
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+/// p * (1 - s) + s / classes.
+template <class Place, class P>
+[[nodiscard]] constexpr auto smoothed(const P& p, double smoothing, double classes) {
+  using T = typename P::element_type;
+  const auto kept = step<op::multiply, Place, 0>(p, literal_at<T, part<Place, 1>, 0>(1 - smoothing));
+  return step<op::add, Place, 2>(kept, literal_at<T, part<Place, 3>, 0>(smoothing / classes));
+}
+}  // namespace detail
+
+/// The mean of values that count differently: sum(w * x) / sum(w); 0 if the weights add up to 0.
+///
+///     tagma::weighted_mean(tagma::sparse_softmax_cross_entropy(logits, labels), weights)
+///
+/// Weights of 1 give the mean, weights of 0 and 1 that of the elements that count, such as those that are no padding.
+/// @param values of any shape, floating: losses of examples
+/// @param weights of the same element type, [batch, ...]: one for each value, or for all values that the axes it has
+///                lead to
+/// @return one number
+/// Raises TAGMA-E010, TAGMA-E014, TAGMA-E140 if the weights have other extents.
+template <expression V, expression W, class Place = TAGMA_FRESH_TYPE(V)>
+[[nodiscard]] constexpr auto weighted_mean(const V& values, const W& weights) {
+  using v = typename V::spec_type;
+  using w = typename W::spec_type;
+  static_assert(diagnose::same_element_type<v, w>,
+                "TAGMA-E010 weighted_mean: values and weights need the same element type; use tagma::cast");
+  TAGMA_NEEDS_FLOATS(v);
+  static_assert(diagnose::weights_fit<v, w>,
+                "TAGMA-E140 weighted_mean: the weights need the shape of the values, or of their leading axes");
+  if constexpr (diagnose::same_element_type<v, w> && diagnose::is_floating_point<v> && diagnose::weights_fit<v, w>)
+    return detail::make_node<op::weighted_mean, ir::attributes<0>{}, Place>(values, weights);
+}
+
+/// Losses of one number in which each example has a weight: `weighted_mean` of what `mean_squared_error`,
+/// `mean_absolute_error` are the mean of.
+/// @param weights [batch], or of the shape of the predictions
+/// Raise TAGMA-E010, TAGMA-E014, TAGMA-E140 if labels or weights have another shape.
+/// @{
+template <expression P, expression L, expression W, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto mean_squared_error(const P& predictions, const L& labels, const W& weights) {
+  static_assert(detail::is_loss<P, L>, "TAGMA-E140 loss: predictions and labels need the same shape and type");
+  if constexpr (detail::is_loss<P, L>)
+    return weighted_mean(detail::step<op::square, Place, 1>(detail::step<op::subtract, Place, 0>(predictions, labels)),
+                         weights);
+}
+template <expression P, expression L, expression W, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto mean_absolute_error(const P& predictions, const L& labels, const W& weights) {
+  static_assert(detail::is_loss<P, L>, "TAGMA-E140 loss: predictions and labels need the same shape and type");
+  if constexpr (detail::is_loss<P, L>)
+    return weighted_mean(detail::step<op::abs, Place, 1>(detail::step<op::subtract, Place, 0>(predictions, labels)),
+                         weights);
+}
+/// @}
+
+/// Cross entropies with smoothed labels (Szegedy et al. 2016): a class has the probability p * (1 - s) + s / classes in
+/// place of p; of two classes, as with `sigmoid_cross_entropy`, a label z is z * (1 - s) + s / 2.
+/// @param label_smoothing s, from 0 to 1
+/// @return and errors as without: TAGMA-E043 and TAGMA-E003 for logits and labels that do not fit, TAGMA-E014
+/// @{
+template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>
+[[nodiscard]] constexpr auto sparse_softmax_cross_entropy(const L& logits, const Y& labels, double label_smoothing) {
+  using x = typename L::spec_type;
+  using y = typename Y::spec_type;
+  static_assert(diagnose::labels_fit_logits<x, y>,
+                "TAGMA-E043 sparse_softmax_cross_entropy: needs one integer label for each row of logits");
+  TAGMA_NEEDS_FLOATS(x);
+  if constexpr (diagnose::labels_fit_logits<x, y> && diagnose::is_floating_point<x>)
+    return detail::make_node<op::smoothed_cross_entropy, ir::attributes<0>{}, Place>(
+        logits, labels, detail::literal_at<typename L::element_type, detail::part<Place, 0>, 0>(label_smoothing));
+}
+template <expression L, expression P, class Place = TAGMA_FRESH_TYPE(L)>
+[[nodiscard]] constexpr auto softmax_cross_entropy(const L& logits, const P& probabilities, double label_smoothing) {
+  static_assert(L::rank > 0 && L::spec.dims[L::rank > 0 ? L::rank - 1 : 0] != dyn,
+                "TAGMA-E003 softmax_cross_entropy: the number of classes must be static for smoothed labels");
+  if constexpr (L::rank > 0 && diagnose::same_element_type<typename L::spec_type, typename P::spec_type>)
+    return softmax_cross_entropy(logits, detail::smoothed<Place>(probabilities, label_smoothing,
+                                                                 static_cast<double>(L::spec.dims[L::rank - 1])));
+  else
+    return softmax_cross_entropy(logits, probabilities);  // says what is wrong
+}
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto sigmoid_cross_entropy(const P& logits, const L& labels, double label_smoothing) {
+  if constexpr (diagnose::same_element_type<typename P::spec_type, typename L::spec_type>)
+    return sigmoid_cross_entropy(logits, detail::smoothed<Place>(labels, label_smoothing, 2));
+  else
+    return sigmoid_cross_entropy(logits, labels);  // says what is wrong
+}
+/// @}
+
+}  // namespace tagma
 
 // ---- tagma/plan/program.hpp
 
@@ -33219,6 +34787,69 @@ template <>
 struct kernel<on_cpu, ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&cpu::detail::random<stored<Out>, distribution::truncated>};
+};
+
+}  // namespace tagma::device
+// ---- tagma/device/cpu/kernel/scan.hpp
+
+/// @file
+/// Running sums on the CPU, element after element: the bytes do not depend on the threads.
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// Runs along `n` rows of `columns` neighbours each.
+template <class T>
+struct scan_columns {
+  using C = compute_t<T>;
+  static constexpr std::int64_t most = 256;  ///< columns, so that their sums stay in the cache
+  /// @param step from a row to the next one, in elements
+  TAGMA_INLINE static void run(const T* from, T* to, std::int64_t n, std::int64_t step, std::int64_t columns,
+                               bool exclusive) {
+    C sums[most];
+    const std::int64_t whole = columns / 8 * 8;
+    for (std::int64_t i = 0; i < whole; ++i) sums[i] = 0;
+    for (std::int64_t k = 0; k < n; ++k)
+      for (std::int64_t i = 0; i < whole; i += 8) {
+        const pack<C, 8> before = load<8>(sums + i), sum = before + load<8>(from + k * step + i);
+        store(sums + i, sum);
+        store(to + k * step + i, exclusive ? before : sum);
+      }
+    for (std::int64_t i = whole; i < columns; ++i) {
+      C sum = 0;
+      for (std::int64_t k = 0; k < n; ++k) {
+        const C before = sum;
+        sum = sum_of<C>(sum, static_cast<C>(from[k * step + i]));
+        to[k * step + i] = T(exclusive ? before : sum);
+      }
+    }
+  }
+};
+
+template <class T>
+void cumulative_sum(const kernel_args& args, const run_context& context) {
+  const op::around_axis at(args.out.dims, args.attributes[0]);
+  const bool exclusive = args.attributes[1] != 0, reverse = args.attributes[2] != 0;
+  if (args.out.elements() == 0) return;
+  constexpr std::int64_t most = scan_columns<T>::most;
+  const std::int64_t strips = pieces(at.inner, most), width = at.inner < most ? at.inner : most;
+  const auto size = static_cast<std::int64_t>(sizeof(T));
+  over_pieces(at.outer * strips, at.count * width * size, context, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t t = first; t < last; ++t) {
+      const std::int64_t column = t % strips * most, left = at.inner - column;
+      const std::int64_t begin = t / strips * at.count * at.inner + (reverse ? (at.count - 1) * at.inner : 0) + column;
+      dispatch<scan_columns<T>>(args.in[0].as<const T>() + begin, args.out.as<T>() + begin, at.count,
+                                reverse ? -at.inner : at.inner, left < most ? left : most, exclusive);
+    }
+  });
+}
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::cumulative_sum>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::cumulative_sum<stored<Out>>};
 };
 
 }  // namespace tagma::device

@@ -7,18 +7,27 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/operations_to_build.hpp"
+#include "tagma/expr/op/attention.hpp"
 #include "tagma/expr/op/gradient.hpp"
+#include "tagma/expr/op/positions.hpp"
 #include "tagma/graph/record_table.hpp"
 #include "tagma/nn/conv_layers.hpp"
+#include "tagma/nn/image_layers.hpp"
+#include "tagma/nn/metrics.hpp"
+#include "tagma/nn/norm_layers.hpp"
 #include "tagma/nn/optimizers.hpp"
 #include "tagma/nn/recurrent.hpp"
+#include "tagma/nn/weighted_losses.hpp"
 
 namespace tagma::device::operations {
 
 /// What only handles have, beside the operations of finished graphs and `compositions`.
-using of_handles = operation_list<op::gradient, ir::loop_end, op::normalize, op::normalize_by, op::move_averages,
-                                  op::global_norm_scale, op::zero_state, op::recurrent<op::simple_cell>,
-                                  op::recurrent<op::gru_cell>, op::recurrent<op::lstm_cell>>;
+using of_handles =
+    operation_list<op::gradient, ir::loop_end, op::normalize, op::normalize_by, op::move_averages,
+                   op::global_norm_scale, op::zero_state, op::recurrent<op::simple_cell>, op::recurrent<op::gru_cell>,
+                   op::recurrent<op::lstm_cell>, op::positions, op::reverse, op::rotary_embedding, op::attention,
+                   op::normalize_groups, op::normalize_root, op::upsample2d, op::resize_bilinear, op::weighted_mean,
+                   op::smoothed_cross_entropy, op::ratio, op::count_true, op::count_above, op::area_under_curve>;
 
 namespace detail {
 

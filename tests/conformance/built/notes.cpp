@@ -21,10 +21,29 @@ std::set<std::string, std::less<>>& ran() {
 
 constexpr const char* composed = "its handle adds operands and attributes that only it knows";
 constexpr const char* branches = "a branch begins with a value of its own: carried";
-constexpr unbuildable unbuildables[] = {
-    {"loop_result", branches},       {"normalize", composed}, {"normalize_by", composed}, {"move_averages", composed},
-    {"global_norm_scale", composed}, {"rnn", composed},       {"gru", composed},          {"lstm", composed},
-    {"zero_state", composed}};
+constexpr unbuildable unbuildables[] = {{"loop_result", branches},
+                                        {"normalize", composed},
+                                        {"normalize_by", composed},
+                                        {"move_averages", composed},
+                                        {"global_norm_scale", composed},
+                                        {"rnn", composed},
+                                        {"gru", composed},
+                                        {"lstm", composed},
+                                        {"zero_state", composed},
+                                        {"positions", composed},
+                                        {"reverse", composed},
+                                        {"attention", composed},
+                                        {"rotary_embedding", composed},
+                                        {"normalize_groups", composed},
+                                        {"normalize_root", composed},
+                                        {"upsample2d", composed},
+                                        {"resize_bilinear", composed},
+                                        {"weighted_mean", composed},
+                                        {"smoothed_cross_entropy", composed},
+                                        {"ratio", composed},
+                                        {"count_true", composed},
+                                        {"count_above", composed},
+                                        {"area_under_curve", composed}};
 
 }  // namespace
 
