@@ -9929,6 +9929,26 @@ class typed_runs : session<distant_program<std::remove_const_t<Program>, Runs>> 
   explicit typed_runs(Runs& runs) : by_handles({&runs}) {}
 };
 
+/// What is of a cluster's session besides.
+template <class Program>
+class typed_cluster_runs : public typed_runs<Program, cluster_session> {
+ public:
+  /// As of `cluster_session`.
+  /// @{
+  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return runs_.save(name, how); }
+  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
+    return runs_.restore(name, pause_ns);
+  }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return runs_.device_of(node); }
+  /// @}
+
+ protected:
+  explicit typed_cluster_runs(cluster_session& runs) : typed_runs<Program, cluster_session>(runs), runs_(runs) {}
+
+ private:
+  cluster_session& runs_;
+};
+
 /// Made before what refers to it.
 template <class Runs>
 struct session_by_names {
@@ -9947,20 +9967,13 @@ inline constexpr bool joins_devices<detail::distant_graph<Graph>, Placed> = true
 /// numbers, save what only servers know: devices, kernels, and the order of updates (TAGMA-E067) are errors of the
 /// session and its runs, InvalidArgument. Everything else is as of `cluster_session`.
 template <class Program>
-class typed_session : detail::session_by_names<cluster_session>, public detail::typed_runs<Program, cluster_session> {
+class typed_session : detail::session_by_names<cluster_session>, public detail::typed_cluster_runs<Program> {
  public:
   /// As of `cluster_session`.
-  /// @{
   typed_session(transport::network& by, const cluster& members, const task_id& home, const Program& program,
                 cluster_session_options options = {})
       : detail::session_by_names<cluster_session>{{by, members, home, detail::as_data(program), std::move(options)}},
-        detail::typed_runs<Program, cluster_session>(by_names) {}
-  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return by_names.save(name, how); }
-  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
-    return by_names.restore(name, pause_ns);
-  }
-  [[nodiscard]] device_spec device_of(ir::node_id node) const { return by_names.device_of(node); }
-  /// @}
+        detail::typed_cluster_runs<Program>(by_names) {}
 };
 
 /// `monitored_session` for a program with handles: runs that a loss of servers ends are done again, and are written and
@@ -10052,12 +10065,12 @@ struct remote_connection : reached_server {
 /// A session over the cluster of a server, through sockets. Of a program with handles, compiled early or late, it runs
 /// what a local session does: `session.run(fetch(loss, train), x = images)`, checked by the compiler (`typed_session`).
 template <class Program>
-class remote_session : detail::remote_connection, public detail::typed_runs<Program> {
+class remote_session : detail::remote_connection, public detail::typed_cluster_runs<Program> {
  public:
   /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there
   remote_session(const Program& program, std::string_view target, const cluster_session_options& options = {})
       : detail::remote_connection(detail::as_data(program), target, options),
-        detail::typed_runs<Program>(this->by_names) {}
+        detail::typed_cluster_runs<Program>(this->by_names) {}
 };
 
 /// Of a program that is data: by names.

@@ -90,12 +90,12 @@ struct remote_connection : reached_server {
 /// A session over the cluster of a server, through sockets. Of a program with handles, compiled early or late, it runs
 /// what a local session does: `session.run(fetch(loss, train), x = images)`, checked by the compiler (`typed_session`).
 template <class Program>
-class remote_session : detail::remote_connection, public detail::typed_runs<Program> {
+class remote_session : detail::remote_connection, public detail::typed_cluster_runs<Program> {
  public:
   /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there
   remote_session(const Program& program, std::string_view target, const cluster_session_options& options = {})
       : detail::remote_connection(detail::as_data(program), target, options),
-        detail::typed_runs<Program>(this->by_names) {}
+        detail::typed_cluster_runs<Program>(this->by_names) {}
 };
 
 /// Of a program that is data: by names.

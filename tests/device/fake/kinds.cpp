@@ -231,15 +231,17 @@ TEST_CASE("a run that is cancelled while it waits for one kind leaves both as th
     const float expected = session.run(back, x = in);
     for (int k = 0; k < 3; ++k) {
       fake::driver& held = k % 2 == 0 ? npus.driver() : gpus.driver();
-      held.hold();
-      std::atomic<bool> stop{false};
       status_code code = status_code::ok;
-      const flag token{&stop};
-      std::thread run([&] { code = code_of([&] { session.run(back, x = in, tg::stop_with(token)); }); });
-      stop = true;
-      held.release();
-      run.join();
-      // Whoever was asked to stop before the last step did not go on.
+      // A run that had begun its last step when it was asked to stop may be done before it looks.
+      for (int i = 0; i < 100 && code == status_code::ok; ++i) {
+        held.hold();
+        std::atomic<bool> stop{false};
+        const flag token{&stop};
+        std::thread run([&] { code = code_of([&] { session.run(back, x = in, tg::stop_with(token)); }); });
+        stop = true;
+        held.release();
+        run.join();
+      }
       CHECK(code == status_code::cancelled);
       CHECK(session.run(back, x = in) == expected);
     }
