@@ -843,10 +843,11 @@ struct fit_options {
   bool more_is_better = false;  ///< of that report: true for an accuracy
   double least_change = 0;      ///< an epoch that is better by less is not
   std::int64_t patience = 0;    ///< training ends behind so many epochs without a better one; 0: it does not
-  std::string
-      checkpoints{};      ///< "runs/model": runs/model-3.safetensors behind epoch 3, and runs/model-best.safetensors
-  std::int64_t keep = 3;  ///< of the numbered checkpoints; 0: all
-  bool resume = false;    ///< goes on behind the epoch of the newest checkpoint, if there is one
+  /// "runs/model": runs/model-3.safetensors behind epoch 3, and runs/model-best.safetensors. Folders are made. Numbers
+  /// that an earlier training of that name has left go with the first checkpoint, unless it is resumed.
+  std::string checkpoints{};
+  std::int64_t keep = 3;        ///< of the numbered checkpoints; 0: all
+  bool resume = false;          ///< goes on behind the epoch of the newest checkpoint, if there is one
   bool restore_best = false;    ///< at the end, variables are those of the best epoch
   std::string log_directory{};  ///< of events for TensorBoard
   std::string picture{};        ///< an SVG file of the curves, written anew behind each epoch
@@ -918,7 +919,7 @@ template <class T>
 [[nodiscard]] std::int64_t rows_of(const T& value) {
   if constexpr (requires { value.dims(); })
     return value.dims().rank > 0 ? value.dims()[0] : 1;
-  else if constexpr (requires { std::size(value); })
+  else if constexpr (requires { std::size(value); } && !std::is_convertible_v<const T&, std::string_view>)
     return static_cast<std::int64_t>(std::size(value));
   else
     return 1;
@@ -940,6 +941,7 @@ class report_means {
  public:
   explicit report_means(std::size_t count) : sums_(count, 0.0) {}
   void add(const std::vector<double>& values, std::int64_t rows) {
+    if (rows == 0) return;  // whose mean is no number
     for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += values[i] * static_cast<double>(rows);
     rows_ += rows;
   }
@@ -1094,6 +1096,7 @@ training_history fit(Session& session, [[maybe_unused]] const Train& train, cons
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -1109,12 +1112,14 @@ TAGMA_COLD TAGMA_DECL std::set<std::int64_t> numbers_of_checkpoints(const std::s
   const std::string folder = slash == std::string::npos ? "." : base.substr(0, slash + 1);
   const std::string begin = base.substr(slash == std::string::npos ? 0 : slash + 1) + "-", end = ".safetensors";
   DIR* const all = ::opendir(folder.c_str());
-  if (all == nullptr) return numbers;
+  if (all == nullptr && errno == ENOENT) return numbers;
+  if (all == nullptr) fail_errno(errno, folder, "read");
   while (const dirent* const entry = ::readdir(all)) {
     const std::string_view name = entry->d_name;
     if (name.size() <= begin.size() + end.size() || !name.starts_with(begin) || !name.ends_with(end)) continue;
     const std::string digits(name.substr(begin.size(), name.size() - begin.size() - end.size()));
-    if (digits.size() <= 18 && digits.find_first_not_of("0123456789") == std::string::npos)
+    const bool as_written = digits == "0" || digits[0] != '0';
+    if (as_written && digits.size() <= 18 && digits.find_first_not_of("0123456789") == std::string::npos)
       numbers.insert(std::atoll(digits.c_str()));
   }
   ::closedir(all);
@@ -1137,6 +1142,9 @@ TAGMA_COLD TAGMA_DECL fit_run::fit_run(fit_options& how, std::vector<std::string
     fail(status_code::invalid_argument, "fit: the session writes checkpoints itself; save them in the call epoch_ends");
   if (how.checkpoints.empty() && (how.resume || how.restore_best))
     fail(status_code::invalid_argument, "fit: what is resumed or restored needs the name of checkpoints");
+  for (const std::string& file : {how.checkpoints, how.picture})
+    if (const std::size_t slash = file.rfind('/'); slash != std::string::npos && slash > 0)
+      make_directories(file.substr(0, slash));
   if (how.resume) go_on();
   if (!how.log_directory.empty()) log_ = std::make_unique<summary_writer>(how.log_directory);
   if (how.call.training_begins) how.call.training_begins();
@@ -1150,12 +1158,22 @@ TAGMA_COLD TAGMA_DECL void fit_run::go_on() {
   const std::set<std::int64_t> numbers = numbers_of_checkpoints(how_.checkpoints);
   if (numbers.empty()) return;
   const std::int64_t last = *numbers.rbegin();
-  for (const auto& [name, text] : restore_variables(*session_, numbered(last))) {
-    if (name == "fit_best" && !text.empty()) best_ = std::strtod(text.c_str(), nullptr), has_best_ = true;
-    if (name == "fit_waited") waited_ = std::atoll(text.c_str());
-    if (name == "fit_steps") all_steps_ = std::atoll(text.c_str());
-  }
+  const safetensors::metadata texts = restore_variables(*session_, numbered(last));
+  const auto text_of = [&](const char* name) {
+    const auto found = texts.find(name);
+    return found == texts.end() ? std::string() : found->second;
+  };
+  all_steps_ = std::atoll(text_of("fit_steps").c_str());
   first_ = last + 1;
+  // What was best of another report is no measure.
+  if (text_of("fit_watch") != history_.names[watched_]) return;
+  waited_ = std::atoll(text_of("fit_waited").c_str());
+  if (const std::string best = text_of("fit_best"); !best.empty())
+    best_ = std::strtod(best.c_str(), nullptr), has_best_ = true;
+  if (how_.patience > 0 && waited_ >= how_.patience) {
+    history_.stopped_early = first_ < how_.epochs;
+    first_ = std::max(first_, how_.epochs);
+  }
 }
 
 TAGMA_COLD TAGMA_DECL void fit_run::begin_epoch(std::int64_t epoch) {
@@ -1212,14 +1230,16 @@ TAGMA_COLD TAGMA_DECL void fit_run::write_down(bool better) {
   if (!how_.checkpoints.empty()) {
     char best[40] = "";
     if (has_best_) std::snprintf(best, sizeof best, "%.17g", best_);
-    const safetensors::metadata texts = {
-        {"fit_best", best}, {"fit_waited", std::to_string(waited_)}, {"fit_steps", std::to_string(all_steps_)}};
+    const safetensors::metadata texts = {{"fit_best", best},
+                                         {"fit_watch", history_.names[watched_]},
+                                         {"fit_waited", std::to_string(waited_)},
+                                         {"fit_steps", std::to_string(all_steps_)}};
     // The best one first: what is resumed behind the numbered one has it.
     if (better) save_variables(*session_, how_.checkpoints + "-best.safetensors", texts);
     save_variables(*session_, numbered(now_.number), texts);
-    if (how_.keep > 0)
-      for (const std::int64_t n : numbers_of_checkpoints(how_.checkpoints))
-        if (n <= now_.number - how_.keep) (void)::unlink(numbered(n).c_str());
+    // Those with higher numbers are of an earlier training of that name, which this one has begun anew.
+    for (const std::int64_t n : numbers_of_checkpoints(how_.checkpoints))
+      if (n > now_.number || (how_.keep > 0 && n <= now_.number - how_.keep)) (void)::unlink(numbered(n).c_str());
   }
   if (!how_.picture.empty()) {
     const std::string picture = history_.svg();

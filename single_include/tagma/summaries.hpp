@@ -1696,6 +1696,13 @@ TAGMA_DECL std::string stored_png(std::int64_t height, std::int64_t width, std::
 
 namespace tagma {
 
+namespace detail {
+
+/// Makes a directory, and those above it, unless it is there.
+void make_directories(const std::string& path);
+
+}  // namespace detail
+
 /// A hyperparameter: a number, a switch or a text.
 class hyperparameter {
  public:
@@ -1856,10 +1863,8 @@ TAGMA_DECL std::vector<std::string> node_names(const ir::graph_view& g) {
       if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '.' && c != '/' &&
           c != '-')
         c = '_';
-    if (n.name.empty() || !taken.insert(name).second) {
-      name += "_" + std::to_string(i);
-      taken.insert(name);
-    }
+    if (n.name.empty()) name += "_" + std::to_string(i);
+    while (!taken.insert(name).second) name += "_" + std::to_string(i);
     names.push_back(std::move(name));
   }
   return names;

@@ -13976,7 +13976,7 @@ namespace op {
 // One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
 
 /// sum(w * x) / sum(w), 0 where the weights add up to 0. Inputs: values, weights.
-struct weighted_mean : composition<12> {
+struct weighted_mean : composition<14> {
   static constexpr const char* name = "weighted_mean";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
@@ -13991,7 +13991,8 @@ struct weighted_mean : composition<12> {
     const ir::node_id below = mean_loss::sum_of_all(e, weights);
     const ir::node_id nothing = e.emit(equal{}, below, e.constant(0));
     const ir::node_id safe = e.emit(select{}, nothing, e.constant(1), below);
-    e.result = e.emit(divide{}, above, safe);
+    const ir::node_id mean_of_them = e.emit(divide{}, above, safe);
+    e.result = e.emit(select{}, nothing, e.constant(0), mean_of_them);
   }
 };
 
@@ -14029,6 +14030,7 @@ template <class Place, class P>
 ///     tagma::weighted_mean(tagma::sparse_softmax_cross_entropy(logits, labels), weights)
 ///
 /// Weights of 1 give the mean, weights of 0 and 1 that of the elements that count, such as those that are no padding.
+/// A value that is not finite makes the mean so, whatever its weight.
 /// @param values of any shape, floating: losses of examples
 /// @param weights of the same element type, [batch, ...]: one for each value, or for all values that the axes it has
 ///                lead to
@@ -14070,7 +14072,7 @@ template <expression P, expression L, expression W, class Place = TAGMA_FRESH_TY
 
 /// Cross entropies with smoothed labels (Szegedy et al. 2016): a class has the probability p * (1 - s) + s / classes in
 /// place of p; of two classes, as with `sigmoid_cross_entropy`, a label z is z * (1 - s) + s / 2.
-/// @param label_smoothing s, from 0 to 1
+/// @param label_smoothing s, from 0 to 1; it is not checked
 /// @return and errors as without: TAGMA-E043 and TAGMA-E003 for logits and labels that do not fit, TAGMA-E014
 /// @{
 template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>

@@ -153,6 +153,7 @@ TEST_CASE("limits of a run end its repetitions, too, and the next run goes on wh
   CHECK(tg::test::code_of([&] { session.run({"more_b"}, {}, tg::stop_with(stop)); }) == tg::status_code::cancelled);
   stops.join();
   all.start({"ps", 1}, "b:1");
+  (void)session.session();                                              // a new one
   CHECK(first(session.run({"more_b"}, {}, tg::timeout(60s))[0]) == 1);  // it began anew
   CHECK(first(session.run({"a"})[0]) == 1);
 }

@@ -160,6 +160,13 @@ TEST_CASE("graphs have a name for each node, and hyperparameters their types") {
   }
   CHECK(nodes.size() > 10);
   for (const char* name : {"x", "layer/kernel", "layer/bias", "layer/kernel/adam_m"}) CHECK(nodes.count(name) == 1);
+  // A name that looks like one that is made is nobody else's.
+  constexpr auto two = tg::placeholder<"add_2", float, 4>();
+  constexpr auto three = tg::placeholder<"z", float, 4>();
+  writer.graph(tg::compile([=] { return tg::outputs(two + three, three + two * 2.0f); }));
+  std::set<std::string> taken;
+  for (const auto& [number, bytes] : parsed(at(events_of(writer.path()).back(), 4)))
+    CHECK(taken.insert(at(parsed(bytes), 1)).second);
   for (const auto& [name, node] : nodes) {
     const auto [first, last] = node.equal_range(3);
     for (auto in = first; in != last; ++in) CHECK(nodes.count(in->second.substr(in->second[0] == '^')) == 1);

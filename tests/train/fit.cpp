@@ -94,6 +94,9 @@ TEST_CASE("fit does what the loop written by hand does") {
   const double before = tg::evaluate(session, tg::inputs(x, y), line<examples>(9), tg::report("loss", loss))[0];
   CHECK(before == tg::evaluate(session, tg::inputs(x, y), line(9), tg::report("loss", loss))[0]);
   CHECK(std::isnan(tg::evaluate(session, tg::inputs(x, y), std::vector<batch>{}, tg::report("loss", loss))[0]));
+  CHECK(before == tg::evaluate(session, tg::inputs(x, y), line(9, 5, 8, 3), tg::report("loss", loss))[0]);
+  const double with_none = tg::evaluate(session, tg::inputs(x, y), line(9, 1, 8, 0), tg::report("loss", loss))[0];
+  CHECK(with_none == tg::evaluate(session, tg::inputs(x, y), line(9, 0, 8, 8), tg::report("loss", loss))[0]);
 }
 
 TEST_CASE("training that was interrupted goes on as it would have, and the best epoch is kept") {
@@ -127,6 +130,21 @@ TEST_CASE("training that was interrupted goes on as it would have, and the best 
   CHECK(folder.files() == expected);
   const auto nothing = tg::fit(second, train, in, of_epoch, with("parts", 6, second), tg::report("loss", loss));
   CHECK(nothing.epochs.empty());
+  // One that begins anew leaves nothing of an earlier one of that name; one that has waited long enough does not go on.
+  auto anew = with("parts", 2, second);
+  anew.resume = false;
+  anew.validate = nullptr;
+  anew.watch = "loss";
+  anew.more_is_better = true;
+  (void)tg::fit(second, train, in, of_epoch, anew, tg::report("loss", loss));
+  CHECK(folder.files().count("parts-5.safetensors") == 0);
+  CHECK(folder.files().count("parts-1.safetensors") == 1);
+  anew.resume = true;
+  anew.epochs = 9;
+  anew.patience = 1;
+  const auto over = tg::fit(second, train, in, of_epoch, anew, tg::report("loss", loss));
+  CHECK(over.epochs.empty());
+  CHECK(over.stopped_early);
 }
 
 TEST_CASE("training ends when nothing gets better, and what was best can be had back") {
@@ -145,7 +163,7 @@ TEST_CASE("training ends when nothing gets better, and what was best can be had 
                           .more_is_better = true,
                           .least_change = 0.1,
                           .patience = 3,
-                          .checkpoints = (folder.path / "model").string(),
+                          .checkpoints = (folder.path / "deep" / "model").string(),
                           .restore_best = true,
                           .log_directory = (folder.path / "log").string(),
                           .picture = (folder.path / "curves.svg").string(),
@@ -165,7 +183,7 @@ TEST_CASE("training ends when nothing gets better, and what was best can be had 
   CHECK(picture.find("<circle") != std::string::npos);
   CHECK(picture.find("score") != std::string::npos);
   CHECK(picture.rfind("</svg>") == picture.size() - 7);
-  CHECK(folder.files().size() == 6);  // three numbers, the best, the picture and the directory of events
+  CHECK(folder.files().size() == 3);  // the folder of checkpoints, the picture and the directory of events
 }
 
 TEST_CASE("what cannot be asked for is told before anything runs") {

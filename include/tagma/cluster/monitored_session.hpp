@@ -75,7 +75,11 @@ class monitored_session {
   saved_checkpoint save();
 
   /// The session underneath.
-  [[nodiscard]] cluster_session& session() { return *session_; }
+  /// The session of the last run, or a new one if that has ended before there was one.
+  [[nodiscard]] cluster_session& session() {
+    if (session_ == nullptr) begin({});
+    return *session_;
+  }
   /// How often a session was made.
   [[nodiscard]] int sessions() const { return sessions_; }
 
@@ -166,11 +170,15 @@ inline void monitored_session::attempt() {
 
 inline void monitored_session::begin(const run_limits& limits) {
   session_.reset();
-  const std::int64_t until = network_.now() + options_.wait_ns;
+  const std::int64_t begun = network_.now(), until = begun + options_.wait_ns;
   const runtime::run_guard stops(limits);
-  how_.opening = limits;
+  run_limits left = limits;
+  const auto shorten = [&] {
+    if (limits.timeout_ns > 0) left.timeout_ns = std::max<std::int64_t>(begun + limits.timeout_ns - network_.now(), 1);
+  };
   for (;;) {
     try {
+      how_.opening = left;
       attempt();
       break;
     } catch (const error& e) {
@@ -178,9 +186,11 @@ inline void monitored_session::begin(const run_limits& limits) {
       if (network_.now() >= until)
         fail(status_code::deadline_exceeded, {"the cluster is not there: ", runtime::without_code(e.what())});
     }
-    service::pause_for(options_.again_ns, limits);
+    shorten();
+    service::pause_for(options_.again_ns, left);
     if (const status_code reason = stops.over(); reason != status_code::ok)
       stops.explain(reason, " while the session was made again");
+    shorten();
   }
   how_.opening = {};  // what may stop it is not there for longer
 }
@@ -225,6 +235,7 @@ inline void monitored_session::save_in_time() {
 }
 
 inline saved_checkpoint monitored_session::save() {
+  if (session_ == nullptr) begin({});
   const saved_checkpoint made =
       session_->save(options_.checkpoints + "-" + std::to_string(number_ + 1), {.keep = options_.keep});
   ++number_;

@@ -86,10 +86,8 @@ TAGMA_DECL std::vector<std::string> node_names(const ir::graph_view& g) {
       if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '.' && c != '/' &&
           c != '-')
         c = '_';
-    if (n.name.empty() || !taken.insert(name).second) {
-      name += "_" + std::to_string(i);
-      taken.insert(name);
-    }
+    if (n.name.empty()) name += "_" + std::to_string(i);
+    while (!taken.insert(name).second) name += "_" + std::to_string(i);
     names.push_back(std::move(name));
   }
   return names;

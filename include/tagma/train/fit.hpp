@@ -49,10 +49,11 @@ struct fit_options {
   bool more_is_better = false;  ///< of that report: true for an accuracy
   double least_change = 0;      ///< an epoch that is better by less is not
   std::int64_t patience = 0;    ///< training ends behind so many epochs without a better one; 0: it does not
-  std::string
-      checkpoints{};      ///< "runs/model": runs/model-3.safetensors behind epoch 3, and runs/model-best.safetensors
-  std::int64_t keep = 3;  ///< of the numbered checkpoints; 0: all
-  bool resume = false;    ///< goes on behind the epoch of the newest checkpoint, if there is one
+  /// "runs/model": runs/model-3.safetensors behind epoch 3, and runs/model-best.safetensors. Folders are made. Numbers
+  /// that an earlier training of that name has left go with the first checkpoint, unless it is resumed.
+  std::string checkpoints{};
+  std::int64_t keep = 3;        ///< of the numbered checkpoints; 0: all
+  bool resume = false;          ///< goes on behind the epoch of the newest checkpoint, if there is one
   bool restore_best = false;    ///< at the end, variables are those of the best epoch
   std::string log_directory{};  ///< of events for TensorBoard
   std::string picture{};        ///< an SVG file of the curves, written anew behind each epoch
@@ -124,7 +125,7 @@ template <class T>
 [[nodiscard]] std::int64_t rows_of(const T& value) {
   if constexpr (requires { value.dims(); })
     return value.dims().rank > 0 ? value.dims()[0] : 1;
-  else if constexpr (requires { std::size(value); })
+  else if constexpr (requires { std::size(value); } && !std::is_convertible_v<const T&, std::string_view>)
     return static_cast<std::int64_t>(std::size(value));
   else
     return 1;
@@ -146,6 +147,7 @@ class report_means {
  public:
   explicit report_means(std::size_t count) : sums_(count, 0.0) {}
   void add(const std::vector<double>& values, std::int64_t rows) {
+    if (rows == 0) return;  // whose mean is no number
     for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += values[i] * static_cast<double>(rows);
     rows_ += rows;
   }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include <set>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/file.hpp"
 #include "tagma/base/replace_file.hpp"
 #include "tagma/train/fit.hpp"
 
@@ -27,12 +29,14 @@ TAGMA_COLD TAGMA_DECL std::set<std::int64_t> numbers_of_checkpoints(const std::s
   const std::string folder = slash == std::string::npos ? "." : base.substr(0, slash + 1);
   const std::string begin = base.substr(slash == std::string::npos ? 0 : slash + 1) + "-", end = ".safetensors";
   DIR* const all = ::opendir(folder.c_str());
-  if (all == nullptr) return numbers;
+  if (all == nullptr && errno == ENOENT) return numbers;
+  if (all == nullptr) fail_errno(errno, folder, "read");
   while (const dirent* const entry = ::readdir(all)) {
     const std::string_view name = entry->d_name;
     if (name.size() <= begin.size() + end.size() || !name.starts_with(begin) || !name.ends_with(end)) continue;
     const std::string digits(name.substr(begin.size(), name.size() - begin.size() - end.size()));
-    if (digits.size() <= 18 && digits.find_first_not_of("0123456789") == std::string::npos)
+    const bool as_written = digits == "0" || digits[0] != '0';
+    if (as_written && digits.size() <= 18 && digits.find_first_not_of("0123456789") == std::string::npos)
       numbers.insert(std::atoll(digits.c_str()));
   }
   ::closedir(all);
@@ -55,6 +59,9 @@ TAGMA_COLD TAGMA_DECL fit_run::fit_run(fit_options& how, std::vector<std::string
     fail(status_code::invalid_argument, "fit: the session writes checkpoints itself; save them in the call epoch_ends");
   if (how.checkpoints.empty() && (how.resume || how.restore_best))
     fail(status_code::invalid_argument, "fit: what is resumed or restored needs the name of checkpoints");
+  for (const std::string& file : {how.checkpoints, how.picture})
+    if (const std::size_t slash = file.rfind('/'); slash != std::string::npos && slash > 0)
+      make_directories(file.substr(0, slash));
   if (how.resume) go_on();
   if (!how.log_directory.empty()) log_ = std::make_unique<summary_writer>(how.log_directory);
   if (how.call.training_begins) how.call.training_begins();
@@ -68,12 +75,22 @@ TAGMA_COLD TAGMA_DECL void fit_run::go_on() {
   const std::set<std::int64_t> numbers = numbers_of_checkpoints(how_.checkpoints);
   if (numbers.empty()) return;
   const std::int64_t last = *numbers.rbegin();
-  for (const auto& [name, text] : restore_variables(*session_, numbered(last))) {
-    if (name == "fit_best" && !text.empty()) best_ = std::strtod(text.c_str(), nullptr), has_best_ = true;
-    if (name == "fit_waited") waited_ = std::atoll(text.c_str());
-    if (name == "fit_steps") all_steps_ = std::atoll(text.c_str());
-  }
+  const safetensors::metadata texts = restore_variables(*session_, numbered(last));
+  const auto text_of = [&](const char* name) {
+    const auto found = texts.find(name);
+    return found == texts.end() ? std::string() : found->second;
+  };
+  all_steps_ = std::atoll(text_of("fit_steps").c_str());
   first_ = last + 1;
+  // What was best of another report is no measure.
+  if (text_of("fit_watch") != history_.names[watched_]) return;
+  waited_ = std::atoll(text_of("fit_waited").c_str());
+  if (const std::string best = text_of("fit_best"); !best.empty())
+    best_ = std::strtod(best.c_str(), nullptr), has_best_ = true;
+  if (how_.patience > 0 && waited_ >= how_.patience) {
+    history_.stopped_early = first_ < how_.epochs;
+    first_ = std::max(first_, how_.epochs);
+  }
 }
 
 TAGMA_COLD TAGMA_DECL void fit_run::begin_epoch(std::int64_t epoch) {
@@ -130,14 +147,16 @@ TAGMA_COLD TAGMA_DECL void fit_run::write_down(bool better) {
   if (!how_.checkpoints.empty()) {
     char best[40] = "";
     if (has_best_) std::snprintf(best, sizeof best, "%.17g", best_);
-    const safetensors::metadata texts = {
-        {"fit_best", best}, {"fit_waited", std::to_string(waited_)}, {"fit_steps", std::to_string(all_steps_)}};
+    const safetensors::metadata texts = {{"fit_best", best},
+                                         {"fit_watch", history_.names[watched_]},
+                                         {"fit_waited", std::to_string(waited_)},
+                                         {"fit_steps", std::to_string(all_steps_)}};
     // The best one first: what is resumed behind the numbered one has it.
     if (better) save_variables(*session_, how_.checkpoints + "-best.safetensors", texts);
     save_variables(*session_, numbered(now_.number), texts);
-    if (how_.keep > 0)
-      for (const std::int64_t n : numbers_of_checkpoints(how_.checkpoints))
-        if (n <= now_.number - how_.keep) (void)::unlink(numbered(n).c_str());
+    // Those with higher numbers are of an earlier training of that name, which this one has begun anew.
+    for (const std::int64_t n : numbers_of_checkpoints(how_.checkpoints))
+      if (n > now_.number || (how_.keep > 0 && n <= now_.number - how_.keep)) (void)::unlink(numbered(n).c_str());
   }
   if (!how_.picture.empty()) {
     const std::string picture = history_.svg();
