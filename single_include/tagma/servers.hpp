@@ -1678,8 +1678,10 @@ class gathering {
       }
       if (const status_code reason = limits.guard.over(); first_.has_value() || reason != status_code::ok) {
         given_up = true;
-        limit_ = first_.has_value() ? status_code::ok : reason;
-        const error why = first_.has_value() ? *first_ : reason_of(limits.guard, reason);
+        const bool by_answer = first_.has_value();
+        const error why = by_answer ? *first_ : reason_of(limits.guard, reason);
+        limit_ = by_answer ? status_code::ok : reason;
+        if (!by_answer) over_.emplace(why);
         unlocked(lock, [&] { give_up(why); });
         continue;
       }
@@ -1695,7 +1697,11 @@ class gathering {
         slice.timeout_ns = std::max<std::int64_t>(end - now, 1);
       changed_.wait(lock, runtime::run_guard(slice));
     }
-    if (first_.has_value()) throw error(*first_);
+    if (!first_.has_value()) return;
+    // Questions that were given up are cancelled, whatever the reason was.
+    const bool given_up_only =
+        over_.has_value() && limit_ != status_code::cancelled && first_->code() == status_code::cancelled;
+    throw error(given_up_only ? *over_ : *first_);
   }
 
  private:
@@ -1717,7 +1723,8 @@ class gathering {
   condition changed_;
   std::size_t open_ = 0;
   std::optional<error> first_;
-  status_code limit_ = status_code::ok;  // which has ended the wait
+  status_code limit_ = status_code::ok;  // which has ended the wait, and what that says
+  std::optional<error> over_;
 };
 
 /// A question to one task.

@@ -95,6 +95,9 @@ template <class Element, std::size_t Count>
     return Count <= 6;  // of a struct, the compiler counts the members
 }
 
+template <class Data>
+using element_of_data = std::remove_cvref_t<decltype(*std::begin(std::declval<Data&>()))>;
+
 /// Calls a function with the components of an element.
 template <std::size_t Count, class E, class F>
 decltype(auto) with_components(E& e, const F& f) {
@@ -205,9 +208,7 @@ class fit_run {
 template <bool Trained, class Session, class Fetches, class... P, class Element>
 std::int64_t run_reports(Session& s, const Fetches& fetches, const fit_inputs<P...>& in, Element& element,
                          std::vector<double>& values) {
-  constexpr bool fits = has_components<std::remove_const_t<Element>, sizeof...(P)>();
-  static_assert(fits, "TAGMA-E299 fit: an element of the dataset has one component for each input");
-  if constexpr (fits) {
+  if constexpr (has_components<std::remove_const_t<Element>, sizeof...(P)>()) {
     return with_components<sizeof...(P)>(element, [&](const auto&... component) {
       const auto results =
           std::apply([&](const auto&... p) { return s.run(fetches, (p = component)...); }, in.placeholders);
@@ -242,10 +243,12 @@ template <class Session>
 
 /// Means of the reports over all examples of a dataset, without an update; NaN if it is empty.
 /// @param data of elements that the inputs are fed with; the first component's outermost axis counts examples
-/// Throws what runs and the dataset throw.
+/// Throws what runs and the dataset throw. Raises TAGMA-E299 for elements with other components.
 template <class Session, class... P, class Data, class... E>
 [[nodiscard]] std::vector<double> evaluate(Session& session, const fit_inputs<P...>& in, Data&& data,
                                            const fit_report<E>&...) {
+  static_assert(detail::has_components<detail::element_of_data<Data>, sizeof...(P)>(),
+                "TAGMA-E299 evaluate: an element of the dataset has one component for each input");
   std::vector<double> values(sizeof...(E), 0.0);
   detail::report_means means(sizeof...(E));
   for (auto&& element : data) {
@@ -273,10 +276,12 @@ template <class Session, class... P, class Data, class... E>
 ///                that is resumed goes on as it would have
 /// @param reports at least one; means over the examples of an epoch are told, drawn and watched
 /// Throws InvalidArgument for options that are none, before anything runs, and what runs, the dataset, callbacks and
-/// files throw; variables are then those of the last step.
+/// files throw; variables are then those of the last step. Raises TAGMA-E299 for elements with other components.
 template <class Session, expression Train, class... P, class Epochs, class... E>
 training_history fit(Session& session, [[maybe_unused]] const Train& train, const fit_inputs<P...>& in,
                      const Epochs& epochs, fit_options options, const fit_report<E>&... reports) {
+  static_assert(detail::has_components<detail::element_of_data<decltype(epochs(std::uint64_t{}))>, sizeof...(P)>(),
+                "TAGMA-E299 fit: an element of the dataset has one component for each input");
   std::vector<double> values(sizeof...(E), 0.0);
   detail::fit_run run(options, {reports.name...}, detail::core_of(session));
   for (std::int64_t epoch = run.first(); epoch < options.epochs; ++epoch) {
