@@ -350,7 +350,7 @@ def pages(root, all_names=None):
         "it makes, and its errors, by number (TAGMA-E: [diagnostics](../diagnostics.md), refused by the compiler) or by status code\n"
         "([errors](errors.md), thrown when the program runs). `namespace tg = tagma;` throughout. Names of PyTorch, Keras and TensorFlow:\n"
         f"[translation](../translation.md). {count} names, {shown} of them with an example that the tests compile.\n\n"
-        "These pages are written by `python3 tools/reference.py`; `mkdocs build` makes a site of them that can be searched.\n\n"
+        "These pages are written by `python3 tools/reference.py`; `mkdocs build -f tools/mkdocs.yml` makes a site of them that can be searched.\n\n"
         "| | |\n|---|---|\n" + "\n".join(index) + "\n")
     return written
 
@@ -378,10 +378,10 @@ def check(root, names=None):
     complaints = [f"docs/reference/{f}: differs from what the headers say; run tools/reference.py" for f, text in made.items()
                   if not (folder / f).exists() or (folder / f).read_text(encoding="utf-8") != text]
     complaints += [f"docs/reference/{p.name}: no page of the reference" for p in sorted(folder.glob("*.md")) if p.name not in made]
-    site = pathlib.Path(root) / "mkdocs.yml"
+    site = pathlib.Path(root) / "tools/mkdocs.yml"
     if site.exists():
         listed = site.read_text(encoding="utf-8")
-        complaints += [f"mkdocs.yml: does not list reference/{f}" for f in made if f"reference/{f}" not in listed]
+        complaints += [f"tools/mkdocs.yml: does not list reference/{f}" for f in made if f"reference/{f}" not in listed]
     return complaints
 
 

@@ -5011,6 +5011,15 @@ TAGMA_DECL std::uint32_t crc32c(std::string_view bytes) { return extend_crc32c(0
 }  // namespace tagma::io
 #endif  // TAGMA_SINGLE_IO_CRC32C_IPP
 #endif  // TAGMA_SINGLE_IO_CRC32C_HPP
+// ---- tagma/io/little_endian.hpp
+#ifndef TAGMA_SINGLE_IO_LITTLE_ENDIAN_HPP
+#define TAGMA_SINGLE_IO_LITTLE_ENDIAN_HPP
+
+/// @file
+/// Numbers as bytes, the lowest first.
+
+#include <cstddef>
+#include <cstdint>
 
 namespace tagma::io {
 
@@ -5029,6 +5038,11 @@ constexpr void put_little_endian(char* to, std::uint64_t value) {
 }
 
 }  // namespace detail
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_LITTLE_ENDIAN_HPP
+
+namespace tagma::io {
 
 /// The records of a TFRecord file, in memory that grows with the bytes that arrive. The key is `name:offset`, the
 /// offset of the record's first byte, that of its length, in the unpacked file. `next` throws `data_loss` for a file

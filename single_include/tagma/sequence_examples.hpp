@@ -2360,6 +2360,7 @@ void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes);
 /// Appends a field of a number.
 /// @{
 void put_integer(std::string& to, std::uint32_t number, std::int64_t value);
+void put_float(std::string& to, std::uint32_t number, float value);
 void put_double(std::string& to, std::uint32_t number, double value);
 /// @}
 /// As in a field, or packed.
@@ -2375,6 +2376,38 @@ void put_double(std::string& to, std::uint32_t number, double value);
 /// Definitions of wire.hpp: in the compiled half, or else in each file that includes it.
 
 #include <bit>
+#include <cstddef>
+
+// ---- tagma/io/little_endian.hpp
+#ifndef TAGMA_SINGLE_IO_LITTLE_ENDIAN_HPP
+#define TAGMA_SINGLE_IO_LITTLE_ENDIAN_HPP
+
+/// @file
+/// Numbers as bytes, the lowest first.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tagma::io {
+
+namespace detail {
+
+/// A number of `Bytes` bytes, the lowest first.
+template <std::size_t Bytes>
+[[nodiscard]] constexpr std::uint64_t little_endian(const char* from) {
+  std::uint64_t value = 0;
+  for (std::size_t i = Bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(from[i]);
+  return value;
+}
+template <std::size_t Bytes>
+constexpr void put_little_endian(char* to, std::uint64_t value) {
+  for (std::size_t i = 0; i < Bytes; ++i, value >>= 8) to[i] = static_cast<char>(value & 0xff);
+}
+
+}  // namespace detail
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_LITTLE_ENDIAN_HPP
 
 namespace tagma::io::wire {
 
@@ -2383,26 +2416,45 @@ TAGMA_DECL void put_varint(std::string& to, std::uint64_t value) {
   to += static_cast<char>(value);
 }
 
+namespace detail {
+
+/// What stands before a value.
+TAGMA_DECL void put_tag(std::string& to, std::uint32_t number, wire::type type) {
+  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type));
+}
+/// The lowest bytes of a number.
+TAGMA_DECL void put_fixed(std::string& to, std::uint64_t word, std::size_t count) {
+  char bytes[8];
+  io::detail::put_little_endian<8>(bytes, word);
+  to.append(bytes, count);
+}
+
+}  // namespace detail
+
 TAGMA_DECL void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
-  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::bytes));
+  detail::put_tag(to, number, type::bytes);
   put_varint(to, bytes.size());
   to.append(bytes);
 }
 
 TAGMA_DECL void put_integer(std::string& to, std::uint32_t number, std::int64_t value) {
-  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::varint));
+  detail::put_tag(to, number, type::varint);
   put_varint(to, static_cast<std::uint64_t>(value));
 }
 
+TAGMA_DECL void put_float(std::string& to, std::uint32_t number, float value) {
+  detail::put_tag(to, number, type::fixed32);
+  detail::put_fixed(to, std::bit_cast<std::uint32_t>(value), 4);
+}
+
 TAGMA_DECL void put_double(std::string& to, std::uint32_t number, double value) {
-  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::fixed64));
+  detail::put_tag(to, number, type::fixed64);
   to += bytes_of_double(value);
 }
 
 TAGMA_DECL std::string bytes_of_double(double value) {
-  const auto word = std::bit_cast<std::uint64_t>(value);
   std::string bytes;
-  for (int shift = 0; shift < 64; shift += 8) bytes += static_cast<char>(word >> shift & 0xff);
+  detail::put_fixed(bytes, std::bit_cast<std::uint64_t>(value), 8);
   return bytes;
 }
 

@@ -1659,7 +1659,8 @@ class gathering {
     const std::lock_guard<std::mutex> lock(mutex_);
     --open_;
     // Of a wait that ends at its limits, those tell most that have ended for that.
-    if (why != nullptr && (!first_.has_value() || (why->code() == limit_ && first_->code() != limit_)))
+    if (why != nullptr &&
+        (!first_.has_value() || (over_.has_value() && why->code() == over_->code() && first_->code() != over_->code())))
       first_.emplace(*why);
     changed_.notify_all();
   }
@@ -1680,7 +1681,6 @@ class gathering {
         given_up = true;
         const bool by_answer = first_.has_value();
         const error why = by_answer ? *first_ : reason_of(limits.guard, reason);
-        limit_ = by_answer ? status_code::ok : reason;
         if (!by_answer) over_.emplace(why);
         unlocked(lock, [&] { give_up(why); });
         continue;
@@ -1700,7 +1700,7 @@ class gathering {
     if (!first_.has_value()) return;
     // Questions that were given up are cancelled, whatever the reason was.
     const bool given_up_only =
-        over_.has_value() && limit_ != status_code::cancelled && first_->code() == status_code::cancelled;
+        over_.has_value() && over_->code() != status_code::cancelled && first_->code() == status_code::cancelled;
     throw error(given_up_only ? *over_ : *first_);
   }
 
@@ -1723,8 +1723,7 @@ class gathering {
   condition changed_;
   std::size_t open_ = 0;
   std::optional<error> first_;
-  status_code limit_ = status_code::ok;  // which has ended the wait, and what that says
-  std::optional<error> over_;
+  std::optional<error> over_;  // the limit that has ended the wait
 };
 
 /// A question to one task.
@@ -4750,7 +4749,6 @@ class checkpoint_folder {
 /// @file
 /// Definitions of checkpoint_folder.hpp: in the compiled half, or else in each file that includes it.
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -4763,6 +4761,77 @@ class checkpoint_folder {
 #include <memory>
 #include <set>
 #include <utility>
+
+// ---- tagma/base/file_folder.hpp
+#ifndef TAGMA_SINGLE_BASE_FILE_FOLDER_HPP
+#define TAGMA_SINGLE_BASE_FILE_FOLDER_HPP
+
+/// @file
+/// Folders: what is in one, and how there comes to be one.
+
+#include <string>
+#include <vector>
+
+namespace tagma {
+
+namespace detail {
+
+/// What is in a folder.
+struct folder_names {
+  std::vector<std::string> names{};  ///< in order, "." and ".." among them
+  int problem = 0;                   ///< the `errno` why it cannot be read; then there are no names
+};
+[[nodiscard]] folder_names list_folder(const std::string& path);
+
+/// Makes a folder, and those above it, unless it is there. Throws what the system says, with the path.
+void make_folders(const std::string& path);
+
+}  // namespace detail
+}  // namespace tagma
+
+// ---- tagma/base/file_folder.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_FOLDER_IPP
+#define TAGMA_SINGLE_BASE_FILE_FOLDER_IPP
+
+/// @file
+/// Definitions of file_folder.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL folder_names list_folder(const std::string& path) {
+  folder_names found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
+  if (folder == nullptr) {
+    found.problem = errno;
+    return found;
+  }
+  while (const dirent* const entry = ::readdir(folder.get()))
+    found.names.emplace_back(static_cast<const char*>(entry->d_name));
+  std::sort(found.names.begin(), found.names.end());
+  return found;
+}
+
+TAGMA_COLD TAGMA_DECL void make_folders(const std::string& path) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string part = path.substr(0, end);
+    struct stat status {};
+    if (!part.empty() && ::mkdir(part.c_str(), 0777) != 0 &&
+        (errno != EEXIST || ::stat(part.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)))
+      fail_errno(errno, part, "made");
+    if (end == std::string::npos) return;
+  }
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_BASE_FILE_FOLDER_IPP
+#endif  // TAGMA_SINGLE_BASE_FILE_FOLDER_HPP
 
 namespace tagma::service {
 
@@ -4957,12 +5026,7 @@ TAGMA_DECL void checkpoint_folder::commit(const commit_save& how, const saved_sh
 }
 
 TAGMA_DECL std::vector<std::string> checkpoint_folder::files() const {
-  std::vector<std::string> all;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(directory_.c_str()), &::closedir);
-  if (folder == nullptr) return all;
-  while (const dirent* const entry = ::readdir(folder.get())) all.emplace_back(static_cast<const char*>(entry->d_name));
-  std::sort(all.begin(), all.end());
-  return all;
+  return tagma::detail::list_folder(directory_).names;
 }
 
 TAGMA_DECL std::vector<std::string> checkpoint_folder::names() const {
@@ -5356,7 +5420,6 @@ class monitored_session {
   /// Saves the next checkpoint now, as the chief does from time to time.
   saved_checkpoint save();
 
-  /// The session underneath.
   /// The session of the last run, or a new one if that has ended before there was one.
   [[nodiscard]] cluster_session& session() {
     if (session_ == nullptr) begin({});
@@ -5370,6 +5433,8 @@ class monitored_session {
   void attempt();
   template <class Run>
   std::vector<any_tensor> repeated(const Run& run, const run_limits& limits);
+  /// Limits of what has begun at a time, as they are now.
+  [[nodiscard]] run_limits left_of(run_limits all, std::int64_t begun) const;
   void save_in_time();
   [[nodiscard]] static bool is_loss(const error& e) {
     return e.code() == status_code::aborted || e.code() == status_code::unavailable;
@@ -5454,13 +5519,9 @@ inline void monitored_session::begin(const run_limits& limits) {
   session_.reset();
   const std::int64_t begun = network_.now(), until = begun + options_.wait_ns;
   const runtime::run_guard stops(limits);
-  run_limits left = limits;
-  const auto shorten = [&] {
-    if (limits.timeout_ns > 0) left.timeout_ns = std::max<std::int64_t>(begun + limits.timeout_ns - network_.now(), 1);
-  };
   for (;;) {
     try {
-      how_.opening = left;
+      how_.opening = left_of(limits, begun);
       attempt();
       break;
     } catch (const error& e) {
@@ -5468,37 +5529,34 @@ inline void monitored_session::begin(const run_limits& limits) {
       if (network_.now() >= until)
         fail(status_code::deadline_exceeded, {"the cluster is not there: ", runtime::without_code(e.what())});
     }
-    shorten();
-    service::pause_for(options_.again_ns, left);
+    service::pause_for(options_.again_ns, left_of(limits, begun));
     if (const status_code reason = stops.over(); reason != status_code::ok)
       stops.explain(reason, " while the session was made again");
-    shorten();
   }
   how_.opening = {};  // what may stop it is not there for longer
 }
 
+inline run_limits monitored_session::left_of(run_limits all, std::int64_t begun) const {
+  if (all.timeout_ns > 0) all.timeout_ns = std::max<std::int64_t>(begun + all.timeout_ns - network_.now(), 1);
+  return all;
+}
+
 template <class Run>
 std::vector<any_tensor> monitored_session::repeated(const Run& run, const run_limits& limits) {
-  const std::int64_t until = limits.timeout_ns > 0 ? network_.now() + limits.timeout_ns : 0;
-  run_limits left = limits;
-  const auto shorten = [&] {
-    if (until != 0) left.timeout_ns = std::max<std::int64_t>(until - network_.now(), 1);
-  };
+  const std::int64_t begun = network_.now();
   std::vector<any_tensor> results;
   // There is none if the last run has ended before there was another one.
-  if (session_ == nullptr) begin(left);
+  if (session_ == nullptr) begin(limits);
   for (;;) {
     for (const run_hooks& h : hooks_)
       if (h.before_run) h.before_run();
-    shorten();
     try {
-      results = run(left);
+      results = run(left_of(limits, begun));
       break;
     } catch (const error& e) {
       if (!is_loss(e)) throw;
     }
-    shorten();
-    begin(left);
+    begin(left_of(limits, begun));
   }
   for (const run_hooks& h : hooks_)
     if (h.after_run) h.after_run(results);

@@ -1158,6 +1158,15 @@ TAGMA_DECL std::uint32_t crc32c(std::string_view bytes) { return extend_crc32c(0
 }  // namespace tagma::io
 #endif  // TAGMA_SINGLE_IO_CRC32C_IPP
 #endif  // TAGMA_SINGLE_IO_CRC32C_HPP
+// ---- tagma/io/little_endian.hpp
+#ifndef TAGMA_SINGLE_IO_LITTLE_ENDIAN_HPP
+#define TAGMA_SINGLE_IO_LITTLE_ENDIAN_HPP
+
+/// @file
+/// Numbers as bytes, the lowest first.
+
+#include <cstddef>
+#include <cstdint>
 
 namespace tagma::io {
 
@@ -1176,6 +1185,11 @@ constexpr void put_little_endian(char* to, std::uint64_t value) {
 }
 
 }  // namespace detail
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_LITTLE_ENDIAN_HPP
+
+namespace tagma::io {
 
 /// The records of a TFRecord file, in memory that grows with the bytes that arrive. The key is `name:offset`, the
 /// offset of the record's first byte, that of its length, in the unpacked file. `next` throws `data_loss` for a file
@@ -1366,7 +1380,6 @@ class event_file {
 /// Definitions of event_file.hpp: in the compiled half, or else in each file that includes it.
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -1474,6 +1487,7 @@ void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes);
 /// Appends a field of a number.
 /// @{
 void put_integer(std::string& to, std::uint32_t number, std::int64_t value);
+void put_float(std::string& to, std::uint32_t number, float value);
 void put_double(std::string& to, std::uint32_t number, double value);
 /// @}
 /// As in a field, or packed.
@@ -1489,6 +1503,7 @@ void put_double(std::string& to, std::uint32_t number, double value);
 /// Definitions of wire.hpp: in the compiled half, or else in each file that includes it.
 
 #include <bit>
+#include <cstddef>
 
 namespace tagma::io::wire {
 
@@ -1497,26 +1512,45 @@ TAGMA_DECL void put_varint(std::string& to, std::uint64_t value) {
   to += static_cast<char>(value);
 }
 
+namespace detail {
+
+/// What stands before a value.
+TAGMA_DECL void put_tag(std::string& to, std::uint32_t number, wire::type type) {
+  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type));
+}
+/// The lowest bytes of a number.
+TAGMA_DECL void put_fixed(std::string& to, std::uint64_t word, std::size_t count) {
+  char bytes[8];
+  io::detail::put_little_endian<8>(bytes, word);
+  to.append(bytes, count);
+}
+
+}  // namespace detail
+
 TAGMA_DECL void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
-  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::bytes));
+  detail::put_tag(to, number, type::bytes);
   put_varint(to, bytes.size());
   to.append(bytes);
 }
 
 TAGMA_DECL void put_integer(std::string& to, std::uint32_t number, std::int64_t value) {
-  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::varint));
+  detail::put_tag(to, number, type::varint);
   put_varint(to, static_cast<std::uint64_t>(value));
 }
 
+TAGMA_DECL void put_float(std::string& to, std::uint32_t number, float value) {
+  detail::put_tag(to, number, type::fixed32);
+  detail::put_fixed(to, std::bit_cast<std::uint32_t>(value), 4);
+}
+
 TAGMA_DECL void put_double(std::string& to, std::uint32_t number, double value) {
-  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::fixed64));
+  detail::put_tag(to, number, type::fixed64);
   to += bytes_of_double(value);
 }
 
 TAGMA_DECL std::string bytes_of_double(double value) {
-  const auto word = std::bit_cast<std::uint64_t>(value);
   std::string bytes;
-  for (int shift = 0; shift < 64; shift += 8) bytes += static_cast<char>(word >> shift & 0xff);
+  detail::put_fixed(bytes, std::bit_cast<std::uint64_t>(value), 8);
   return bytes;
 }
 
@@ -1578,10 +1612,7 @@ TAGMA_DECL void event_file::add(std::string event, double seconds) {
 
 TAGMA_DECL std::string scalar_summary(std::string_view tag, double value) {
   std::string rest;
-  wire::put_varint(rest, 2u << 3 | static_cast<std::uint64_t>(wire::type::fixed32));
-  char bytes[4];
-  detail::put_little_endian<4>(bytes, std::bit_cast<std::uint32_t>(static_cast<float>(value)));
-  rest.append(bytes, sizeof bytes);
+  wire::put_float(rest, 2, static_cast<float>(value));
   return detail::summary_of(tag, rest);
 }
 
@@ -1696,13 +1727,6 @@ TAGMA_DECL std::string stored_png(std::int64_t height, std::int64_t width, std::
 
 namespace tagma {
 
-namespace detail {
-
-/// Makes a directory, and those above it, unless it is there.
-void make_directories(const std::string& path);
-
-}  // namespace detail
-
 /// A hyperparameter: a number, a switch or a text.
 class hyperparameter {
  public:
@@ -1787,19 +1811,88 @@ class summary_writer {
 /// @file
 /// Definitions of summary_writer.hpp: in the compiled half, or else in each file that includes it.
 
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
+
+// ---- tagma/base/file_folder.hpp
+#ifndef TAGMA_SINGLE_BASE_FILE_FOLDER_HPP
+#define TAGMA_SINGLE_BASE_FILE_FOLDER_HPP
+
+/// @file
+/// Folders: what is in one, and how there comes to be one.
+
+#include <string>
+#include <vector>
+
+namespace tagma {
+
+namespace detail {
+
+/// What is in a folder.
+struct folder_names {
+  std::vector<std::string> names{};  ///< in order, "." and ".." among them
+  int problem = 0;                   ///< the `errno` why it cannot be read; then there are no names
+};
+[[nodiscard]] folder_names list_folder(const std::string& path);
+
+/// Makes a folder, and those above it, unless it is there. Throws what the system says, with the path.
+void make_folders(const std::string& path);
+
+}  // namespace detail
+}  // namespace tagma
+
+// ---- tagma/base/file_folder.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_FOLDER_IPP
+#define TAGMA_SINGLE_BASE_FILE_FOLDER_IPP
+
+/// @file
+/// Definitions of file_folder.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL folder_names list_folder(const std::string& path) {
+  folder_names found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
+  if (folder == nullptr) {
+    found.problem = errno;
+    return found;
+  }
+  while (const dirent* const entry = ::readdir(folder.get()))
+    found.names.emplace_back(static_cast<const char*>(entry->d_name));
+  std::sort(found.names.begin(), found.names.end());
+  return found;
+}
+
+TAGMA_COLD TAGMA_DECL void make_folders(const std::string& path) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string part = path.substr(0, end);
+    struct stat status {};
+    if (!part.empty() && ::mkdir(part.c_str(), 0777) != 0 &&
+        (errno != EEXIST || ::stat(part.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)))
+      fail_errno(errno, part, "made");
+    if (end == std::string::npos) return;
+  }
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_BASE_FILE_FOLDER_IPP
+#endif  // TAGMA_SINGLE_BASE_FILE_FOLDER_HPP
 
 namespace tagma {
 
@@ -1811,20 +1904,9 @@ TAGMA_DECL double seconds_since_1970() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-TAGMA_COLD TAGMA_DECL void make_directories(const std::string& path) {
-  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-    const std::string part = path.substr(0, end);
-    struct stat status {};
-    if (!part.empty() && ::mkdir(part.c_str(), 0777) != 0 &&
-        (errno != EEXIST || ::stat(part.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)))
-      fail_errno(errno, part, "made");
-    if (end == std::string::npos) return;
-  }
-}
-
 TAGMA_COLD TAGMA_DECL std::string new_event_path(const std::string& directory) {
   static std::atomic<int> made{0};
-  if (!directory.empty()) make_directories(directory);
+  if (!directory.empty()) make_folders(directory);
   char host[256] = "localhost";
   if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
   char name[400];

@@ -9359,6 +9359,9 @@ inline constexpr bool fit_attention =
                                                                                           K::value.dims[0]) &&
     Q::value.dims[2] == K::value.dims[2] && compatible(K::value.dims[0], V::value.dims[0]) &&
     compatible(K::value.dims[1], V::value.dims[1]);
+/// All of that, and one floating type.
+template <class Q, class K, class V, extent Heads>
+inline constexpr bool attends = one_element_type<Q, K, V>&& is_floating_point<Q>&& fit_attention<Q, K, V, Heads>;
 /// A mask is of bool and says of each key, or of each pair of query and key, whether it is seen.
 template <class Q, class K, class Mask>
 inline constexpr bool is_attention_mask = [] {
@@ -9467,6 +9470,22 @@ struct attention : composition<32> {
 
 }  // namespace op
 
+/// An input whose pairs of features are turned.
+#define TAGMA_NEEDS_PAIRS(Spec, Heads)                                                                         \
+  TAGMA_NEEDS_FLOATS(Spec);                                                                                    \
+  static_assert(                                                                                               \
+      ::tagma::diagnose::has_pairs<Spec, Heads>,                                                               \
+      "TAGMA-E295 rotary_embedding: needs an input of shape [batch, time, features] with static features, an " \
+      "even number of them for each head")
+/// Queries, keys and values that belong together.
+#define TAGMA_NEEDS_QUERIES(Q, K, V, Heads)                                                                           \
+  static_assert(::tagma::diagnose::one_element_type<Q, K, V>,                                                         \
+                "TAGMA-E010 attention: queries, keys and values need one element type");                              \
+  TAGMA_NEEDS_FLOATS(Q);                                                                                              \
+  static_assert(::tagma::diagnose::fit_attention<Q, K, V, Heads>,                                                     \
+                "TAGMA-E295 attention: needs queries and keys of shape [batch, time, features] with static features " \
+                "that the number of heads divides, and as many values as keys")
+
 /// Rotary position embedding: in each head, features i and i + depth / 2 are the coordinates of a point, which is
 /// turned by the angle p * base^(-2 i / depth) at position p, so that products of queries and keys depend on how far
 /// apart they are. Su et al. 2021, in the order of halves (GPT-NeoX, LLaMA), not of neighbours.
@@ -9479,20 +9498,14 @@ struct attention : composition<32> {
 template <extent Heads = 1, extent Base = 10000, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto rotary_embedding(const X& x) {
   using s = typename X::spec_type;
-  TAGMA_NEEDS_FLOATS(s);
-  static_assert(diagnose::has_pairs<s, Heads>,
-                "TAGMA-E295 rotary_embedding: needs an input of shape [batch, time, features] with static features, an "
-                "even number of them for each head");
+  TAGMA_NEEDS_PAIRS(s, Heads);
   if constexpr (diagnose::is_floating_point<s> && diagnose::has_pairs<s, Heads>)
     return detail::make_node<op::rotary_embedding, ir::pack_attributes(Heads, Base), Place>(x);
 }
 template <extent Heads = 1, extent Base = 10000, expression X, expression First, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto rotary_embedding(const X& x, const First& first) {
   using s = typename X::spec_type;
-  TAGMA_NEEDS_FLOATS(s);
-  static_assert(diagnose::has_pairs<s, Heads>,
-                "TAGMA-E295 rotary_embedding: needs an input of shape [batch, time, features] with static features, an "
-                "even number of them for each head");
+  TAGMA_NEEDS_PAIRS(s, Heads);
   static_assert(diagnose::are_indices<typename First::spec_type> && First::rank == 0,
                 "TAGMA-E107 rotary_embedding: the first position needs to be one int32 or int64");
   if constexpr (diagnose::is_floating_point<s> && diagnose::has_pairs<s, Heads> && First::rank == 0 &&
@@ -9516,38 +9529,32 @@ template <extent Heads = 1, attention_options Options = attention_options{}, exp
           class Place = TAGMA_FRESH_TYPE(Q)>
 [[nodiscard]] constexpr auto scaled_dot_product_attention(const Q& q, const K& k, const V& v) {
   using s = typename Q::spec_type;
-  constexpr bool one_type = diagnose::one_element_type<s, typename K::spec_type, typename V::spec_type>;
-  static_assert(one_type, "TAGMA-E010 attention: queries, keys and values need one element type");
-  TAGMA_NEEDS_FLOATS(s);
-  constexpr bool fit = diagnose::fit_attention<s, typename K::spec_type, typename V::spec_type, Heads>;
-  static_assert(diagnose::fit_attention<s, typename K::spec_type, typename V::spec_type, Heads>,
-                "TAGMA-E295 attention: needs queries and keys of shape [batch, time, features] with static features "
-                "that the number of heads divides, and as many values as keys");
-  if constexpr (one_type && fit && diagnose::is_floating_point<s>)
+  using k_spec = typename K::spec_type;
+  using v_spec = typename V::spec_type;
+  TAGMA_NEEDS_QUERIES(s, k_spec, v_spec, Heads);
+  if constexpr (diagnose::attends<s, k_spec, v_spec, Heads>)
     return detail::make_node<op::attention, ir::pack_attributes(Heads, Options.causal), Place>(q, k, v);
 }
 template <extent Heads = 1, attention_options Options = attention_options{}, expression Q, expression K, expression V,
           expression Mask, class Place = TAGMA_FRESH_TYPE(Q)>
 [[nodiscard]] constexpr auto scaled_dot_product_attention(const Q& q, const K& k, const V& v, const Mask& mask) {
   using s = typename Q::spec_type;
-  constexpr bool one_type = diagnose::one_element_type<s, typename K::spec_type, typename V::spec_type>;
-  static_assert(one_type, "TAGMA-E010 attention: queries, keys and values need one element type");
-  TAGMA_NEEDS_FLOATS(s);
-  constexpr bool fit = diagnose::fit_attention<s, typename K::spec_type, typename V::spec_type, Heads>;
-  static_assert(diagnose::fit_attention<s, typename K::spec_type, typename V::spec_type, Heads>,
-                "TAGMA-E295 attention: needs queries and keys of shape [batch, time, features] with static features "
-                "that the number of heads divides, and as many values as keys");
-  if constexpr (one_type && fit && diagnose::is_floating_point<s>) {
-    constexpr bool masks = diagnose::is_attention_mask<s, typename K::spec_type, typename Mask::spec_type>;
-    static_assert(diagnose::is_attention_mask<s, typename K::spec_type, typename Mask::spec_type>,
+  using k_spec = typename K::spec_type;
+  using v_spec = typename V::spec_type;
+  TAGMA_NEEDS_QUERIES(s, k_spec, v_spec, Heads);
+  if constexpr (diagnose::attends<s, k_spec, v_spec, Heads>) {
+    static_assert(diagnose::is_attention_mask<s, k_spec, typename Mask::spec_type>,
                   "TAGMA-E296 attention: the mask needs to be of bool, [batch, keys] or [batch, queries, keys]");
-    if constexpr (masks)
+    if constexpr (diagnose::is_attention_mask<s, k_spec, typename Mask::spec_type>)
       return detail::make_node<op::attention, ir::pack_attributes(Heads, Options.causal), Place>(q, k, v, mask);
   }
 }
 /// @}
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_QUERIES
+#undef TAGMA_NEEDS_PAIRS
 
 // ---- tagma/expr/on.hpp
 
@@ -13092,6 +13099,10 @@ inline constexpr bool is_mask = E::spec.type == dtype::boolean;
                 ": needs an input of shape [batch, time, features] with static features that the number of " \
                 "heads divides, evenly if they are rotary");                                                 \
   TAGMA_NEEDS_FLOATS(typename X::spec_type)
+#define TAGMA_NEEDS_MEMORY(X, Memory)                                                                                 \
+  static_assert(::tagma::diagnose::is_memory<typename X::spec_type, typename Memory::spec_type>,                      \
+                "TAGMA-E295 multi_head_attention: the memory needs the shape [batch, keys, features], the batch and " \
+                "the element type of the input, and static features")
 #define TAGMA_NEEDS_MASK(Who, X, Keys, Mask)                                                                           \
   static_assert(                                                                                                       \
       ::tagma::diagnose::is_attention_mask<typename X::spec_type, typename Keys::spec_type, typename Mask::spec_type>, \
@@ -13133,12 +13144,9 @@ template <fixed_string Name, extent Heads, attention_options Options = attention
                                                 typename Other::spec_type>)
         return detail::attend<Name, Heads, Options, Place>(x, x, other);
     } else {
-      constexpr bool fits = diagnose::is_memory<typename X::spec_type, typename Other::spec_type>;
-      static_assert(
-          diagnose::is_memory<typename X::spec_type, typename Other::spec_type>,
-          "TAGMA-E295 multi_head_attention: the memory needs the shape [batch, keys, features], the batch and "
-          "the element type of the input, and static features");
-      if constexpr (fits) return detail::attend<Name, Heads, Options, Place>(x, other);
+      TAGMA_NEEDS_MEMORY(X, Other);
+      if constexpr (diagnose::is_memory<typename X::spec_type, typename Other::spec_type>)
+        return detail::attend<Name, Heads, Options, Place>(x, other);
     }
   }
 }
@@ -13148,11 +13156,8 @@ template <fixed_string Name, extent Heads, attention_options Options = attention
   TAGMA_NEEDS_NAME("multi_head_attention", Name);
   TAGMA_NEEDS_ATTENDED("multi_head_attention", X, Heads, Options);
   if constexpr (detail::is_attended<X, Heads, Options> && diagnose::is_floating_point<typename X::spec_type>) {
-    constexpr bool fits = diagnose::is_memory<typename X::spec_type, typename Memory::spec_type>;
-    static_assert(diagnose::is_memory<typename X::spec_type, typename Memory::spec_type>,
-                  "TAGMA-E295 multi_head_attention: the memory needs the shape [batch, keys, features], the batch and "
-                  "the element type of the input, and static features");
-    if constexpr (fits) {
+    TAGMA_NEEDS_MEMORY(X, Memory);
+    if constexpr (diagnose::is_memory<typename X::spec_type, typename Memory::spec_type>) {
       TAGMA_NEEDS_MASK("multi_head_attention", X, Memory, Mask);
       if constexpr (diagnose::is_attention_mask<typename X::spec_type, typename Memory::spec_type,
                                                 typename Mask::spec_type>)
@@ -13356,6 +13361,7 @@ template <fixed_string Name, extent Heads, extent Hidden, extent Length,
 
 #undef TAGMA_NEEDS_CACHED
 #undef TAGMA_NEEDS_MASK
+#undef TAGMA_NEEDS_MEMORY
 #undef TAGMA_NEEDS_ATTENDED
 // ---- tagma/nn/image_layers.hpp
 

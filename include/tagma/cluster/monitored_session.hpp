@@ -74,7 +74,6 @@ class monitored_session {
   /// Saves the next checkpoint now, as the chief does from time to time.
   saved_checkpoint save();
 
-  /// The session underneath.
   /// The session of the last run, or a new one if that has ended before there was one.
   [[nodiscard]] cluster_session& session() {
     if (session_ == nullptr) begin({});
@@ -88,6 +87,8 @@ class monitored_session {
   void attempt();
   template <class Run>
   std::vector<any_tensor> repeated(const Run& run, const run_limits& limits);
+  /// Limits of what has begun at a time, as they are now.
+  [[nodiscard]] run_limits left_of(run_limits all, std::int64_t begun) const;
   void save_in_time();
   [[nodiscard]] static bool is_loss(const error& e) {
     return e.code() == status_code::aborted || e.code() == status_code::unavailable;
@@ -172,13 +173,9 @@ inline void monitored_session::begin(const run_limits& limits) {
   session_.reset();
   const std::int64_t begun = network_.now(), until = begun + options_.wait_ns;
   const runtime::run_guard stops(limits);
-  run_limits left = limits;
-  const auto shorten = [&] {
-    if (limits.timeout_ns > 0) left.timeout_ns = std::max<std::int64_t>(begun + limits.timeout_ns - network_.now(), 1);
-  };
   for (;;) {
     try {
-      how_.opening = left;
+      how_.opening = left_of(limits, begun);
       attempt();
       break;
     } catch (const error& e) {
@@ -186,37 +183,34 @@ inline void monitored_session::begin(const run_limits& limits) {
       if (network_.now() >= until)
         fail(status_code::deadline_exceeded, {"the cluster is not there: ", runtime::without_code(e.what())});
     }
-    shorten();
-    service::pause_for(options_.again_ns, left);
+    service::pause_for(options_.again_ns, left_of(limits, begun));
     if (const status_code reason = stops.over(); reason != status_code::ok)
       stops.explain(reason, " while the session was made again");
-    shorten();
   }
   how_.opening = {};  // what may stop it is not there for longer
 }
 
+inline run_limits monitored_session::left_of(run_limits all, std::int64_t begun) const {
+  if (all.timeout_ns > 0) all.timeout_ns = std::max<std::int64_t>(begun + all.timeout_ns - network_.now(), 1);
+  return all;
+}
+
 template <class Run>
 std::vector<any_tensor> monitored_session::repeated(const Run& run, const run_limits& limits) {
-  const std::int64_t until = limits.timeout_ns > 0 ? network_.now() + limits.timeout_ns : 0;
-  run_limits left = limits;
-  const auto shorten = [&] {
-    if (until != 0) left.timeout_ns = std::max<std::int64_t>(until - network_.now(), 1);
-  };
+  const std::int64_t begun = network_.now();
   std::vector<any_tensor> results;
   // There is none if the last run has ended before there was another one.
-  if (session_ == nullptr) begin(left);
+  if (session_ == nullptr) begin(limits);
   for (;;) {
     for (const run_hooks& h : hooks_)
       if (h.before_run) h.before_run();
-    shorten();
     try {
-      results = run(left);
+      results = run(left_of(limits, begun));
       break;
     } catch (const error& e) {
       if (!is_loss(e)) throw;
     }
-    shorten();
-    begin(left);
+    begin(left_of(limits, begun));
   }
   for (const run_hooks& h : hooks_)
     if (h.after_run) h.after_run(results);

@@ -5,7 +5,6 @@
 /// Definitions of event_file.hpp: in the compiled half, or else in each file that includes it.
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -70,10 +69,7 @@ TAGMA_DECL void event_file::add(std::string event, double seconds) {
 
 TAGMA_DECL std::string scalar_summary(std::string_view tag, double value) {
   std::string rest;
-  wire::put_varint(rest, 2u << 3 | static_cast<std::uint64_t>(wire::type::fixed32));
-  char bytes[4];
-  detail::put_little_endian<4>(bytes, std::bit_cast<std::uint32_t>(static_cast<float>(value)));
-  rest.append(bytes, sizeof bytes);
+  wire::put_float(rest, 2, static_cast<float>(value));
   return detail::summary_of(tag, rest);
 }
 

@@ -16,25 +16,10 @@
 #include "tagma/io/buffered_reader.hpp"
 #include "tagma/io/byte_sink.hpp"
 #include "tagma/io/crc32c.hpp"
+#include "tagma/io/little_endian.hpp"
 #include "tagma/tensor/size.hpp"
 
 namespace tagma::io {
-
-namespace detail {
-
-/// A number of `Bytes` bytes, the lowest first.
-template <std::size_t Bytes>
-[[nodiscard]] constexpr std::uint64_t little_endian(const char* from) {
-  std::uint64_t value = 0;
-  for (std::size_t i = Bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(from[i]);
-  return value;
-}
-template <std::size_t Bytes>
-constexpr void put_little_endian(char* to, std::uint64_t value) {
-  for (std::size_t i = 0; i < Bytes; ++i, value >>= 8) to[i] = static_cast<char>(value & 0xff);
-}
-
-}  // namespace detail
 
 /// The records of a TFRecord file, in memory that grows with the bytes that arrive. The key is `name:offset`, the
 /// offset of the record's first byte, that of its length, in the unpacked file. `next` throws `data_loss` for a file

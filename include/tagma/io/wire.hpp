@@ -99,6 +99,7 @@ void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes);
 /// Appends a field of a number.
 /// @{
 void put_integer(std::string& to, std::uint32_t number, std::int64_t value);
+void put_float(std::string& to, std::uint32_t number, float value);
 void put_double(std::string& to, std::uint32_t number, double value);
 /// @}
 /// As in a field, or packed.

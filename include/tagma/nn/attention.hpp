@@ -92,6 +92,10 @@ inline constexpr bool is_mask = E::spec.type == dtype::boolean;
                 ": needs an input of shape [batch, time, features] with static features that the number of " \
                 "heads divides, evenly if they are rotary");                                                 \
   TAGMA_NEEDS_FLOATS(typename X::spec_type)
+#define TAGMA_NEEDS_MEMORY(X, Memory)                                                                                 \
+  static_assert(::tagma::diagnose::is_memory<typename X::spec_type, typename Memory::spec_type>,                      \
+                "TAGMA-E295 multi_head_attention: the memory needs the shape [batch, keys, features], the batch and " \
+                "the element type of the input, and static features")
 #define TAGMA_NEEDS_MASK(Who, X, Keys, Mask)                                                                           \
   static_assert(                                                                                                       \
       ::tagma::diagnose::is_attention_mask<typename X::spec_type, typename Keys::spec_type, typename Mask::spec_type>, \
@@ -133,12 +137,9 @@ template <fixed_string Name, extent Heads, attention_options Options = attention
                                                 typename Other::spec_type>)
         return detail::attend<Name, Heads, Options, Place>(x, x, other);
     } else {
-      constexpr bool fits = diagnose::is_memory<typename X::spec_type, typename Other::spec_type>;
-      static_assert(
-          diagnose::is_memory<typename X::spec_type, typename Other::spec_type>,
-          "TAGMA-E295 multi_head_attention: the memory needs the shape [batch, keys, features], the batch and "
-          "the element type of the input, and static features");
-      if constexpr (fits) return detail::attend<Name, Heads, Options, Place>(x, other);
+      TAGMA_NEEDS_MEMORY(X, Other);
+      if constexpr (diagnose::is_memory<typename X::spec_type, typename Other::spec_type>)
+        return detail::attend<Name, Heads, Options, Place>(x, other);
     }
   }
 }
@@ -148,11 +149,8 @@ template <fixed_string Name, extent Heads, attention_options Options = attention
   TAGMA_NEEDS_NAME("multi_head_attention", Name);
   TAGMA_NEEDS_ATTENDED("multi_head_attention", X, Heads, Options);
   if constexpr (detail::is_attended<X, Heads, Options> && diagnose::is_floating_point<typename X::spec_type>) {
-    constexpr bool fits = diagnose::is_memory<typename X::spec_type, typename Memory::spec_type>;
-    static_assert(diagnose::is_memory<typename X::spec_type, typename Memory::spec_type>,
-                  "TAGMA-E295 multi_head_attention: the memory needs the shape [batch, keys, features], the batch and "
-                  "the element type of the input, and static features");
-    if constexpr (fits) {
+    TAGMA_NEEDS_MEMORY(X, Memory);
+    if constexpr (diagnose::is_memory<typename X::spec_type, typename Memory::spec_type>) {
       TAGMA_NEEDS_MASK("multi_head_attention", X, Memory, Mask);
       if constexpr (diagnose::is_attention_mask<typename X::spec_type, typename Memory::spec_type,
                                                 typename Mask::spec_type>)
@@ -356,4 +354,5 @@ template <fixed_string Name, extent Heads, extent Hidden, extent Length,
 
 #undef TAGMA_NEEDS_CACHED
 #undef TAGMA_NEEDS_MASK
+#undef TAGMA_NEEDS_MEMORY
 #undef TAGMA_NEEDS_ATTENDED

@@ -18,13 +18,6 @@
 
 namespace tagma {
 
-namespace detail {
-
-/// Makes a directory, and those above it, unless it is there.
-void make_directories(const std::string& path);
-
-}  // namespace detail
-
 /// A hyperparameter: a number, a switch or a text.
 class hyperparameter {
  public:

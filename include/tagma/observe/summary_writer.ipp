@@ -4,13 +4,11 @@
 /// @file
 /// Definitions of summary_writer.hpp: in the compiled half, or else in each file that includes it.
 
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <set>
@@ -19,7 +17,7 @@
 #include <vector>
 
 #include "tagma/base/config.hpp"
-#include "tagma/base/file.hpp"
+#include "tagma/base/file_folder.hpp"
 #include "tagma/io/wire.hpp"
 #include "tagma/observe/summary_writer.hpp"
 #include "tagma/tensor/dtype.hpp"
@@ -34,20 +32,9 @@ TAGMA_DECL double seconds_since_1970() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-TAGMA_COLD TAGMA_DECL void make_directories(const std::string& path) {
-  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-    const std::string part = path.substr(0, end);
-    struct stat status {};
-    if (!part.empty() && ::mkdir(part.c_str(), 0777) != 0 &&
-        (errno != EEXIST || ::stat(part.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)))
-      fail_errno(errno, part, "made");
-    if (end == std::string::npos) return;
-  }
-}
-
 TAGMA_COLD TAGMA_DECL std::string new_event_path(const std::string& directory) {
   static std::atomic<int> made{0};
-  if (!directory.empty()) make_directories(directory);
+  if (!directory.empty()) make_folders(directory);
   char host[256] = "localhost";
   if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
   char name[400];

@@ -193,8 +193,7 @@ class fit_run {
   training_history history_;
   std::size_t watched_ = 0;
   std::int64_t first_ = 0, waited_ = 0, all_steps_ = 0, expected_ = 0;
-  double best_;
-  bool has_best_ = false;
+  double best_;  // NaN if there is none
   training_epoch now_;
   report_means means_;
   double begun_ = 0;

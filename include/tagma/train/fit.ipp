@@ -4,7 +4,6 @@
 /// @file
 /// Definitions of fit.hpp: in the compiled half, or else in each file that includes it.
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/file.hpp"
+#include "tagma/base/file_folder.hpp"
 #include "tagma/base/replace_file.hpp"
 #include "tagma/train/fit.hpp"
 
@@ -28,18 +28,15 @@ TAGMA_COLD TAGMA_DECL std::set<std::int64_t> numbers_of_checkpoints(const std::s
   const std::size_t slash = base.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : base.substr(0, slash + 1);
   const std::string begin = base.substr(slash == std::string::npos ? 0 : slash + 1) + "-", end = ".safetensors";
-  DIR* const all = ::opendir(folder.c_str());
-  if (all == nullptr && errno == ENOENT) return numbers;
-  if (all == nullptr) fail_errno(errno, folder, "read");
-  while (const dirent* const entry = ::readdir(all)) {
-    const std::string_view name = entry->d_name;
+  const folder_names all = list_folder(folder);
+  if (all.problem != 0 && all.problem != ENOENT) fail_errno(all.problem, folder, "read");
+  for (const std::string& name : all.names) {
     if (name.size() <= begin.size() + end.size() || !name.starts_with(begin) || !name.ends_with(end)) continue;
     const std::string digits(name.substr(begin.size(), name.size() - begin.size() - end.size()));
     const bool as_written = digits == "0" || digits[0] != '0';
     if (as_written && digits.size() <= 18 && digits.find_first_not_of("0123456789") == std::string::npos)
       numbers.insert(std::atoll(digits.c_str()));
   }
-  ::closedir(all);
   return numbers;
 }
 
@@ -61,7 +58,7 @@ TAGMA_COLD TAGMA_DECL fit_run::fit_run(fit_options& how, std::vector<std::string
     fail(status_code::invalid_argument, "fit: what is resumed or restored needs the name of checkpoints");
   for (const std::string& file : {how.checkpoints, how.picture})
     if (const std::size_t slash = file.rfind('/'); slash != std::string::npos && slash > 0)
-      make_directories(file.substr(0, slash));
+      make_folders(file.substr(0, slash));
   if (how.resume) go_on();
   if (!how.log_directory.empty()) log_ = std::make_unique<summary_writer>(how.log_directory);
   if (how.call.training_begins) how.call.training_begins();
@@ -85,8 +82,7 @@ TAGMA_COLD TAGMA_DECL void fit_run::go_on() {
   // What was best of another report is no measure.
   if (text_of("fit_watch") != history_.names[watched_]) return;
   waited_ = std::atoll(text_of("fit_waited").c_str());
-  if (const std::string best = text_of("fit_best"); !best.empty())
-    best_ = std::strtod(best.c_str(), nullptr), has_best_ = true;
+  if (const std::string best = text_of("fit_best"); !best.empty()) best_ = std::strtod(best.c_str(), nullptr);
   if (how_.patience > 0 && waited_ >= how_.patience) {
     history_.stopped_early = first_ < how_.epochs;
     first_ = std::max(first_, how_.epochs);
@@ -114,7 +110,7 @@ TAGMA_DECL void fit_run::step(const std::vector<double>& values, std::int64_t ro
 
 TAGMA_COLD TAGMA_DECL bool fit_run::is_better(double value) const {
   if (std::isnan(value)) return false;
-  if (!has_best_) return true;
+  if (std::isnan(best_)) return true;
   return how_.more_is_better ? value > best_ + how_.least_change : value < best_ - how_.least_change;
 }
 
@@ -133,7 +129,7 @@ TAGMA_COLD TAGMA_DECL bool fit_run::end_epoch() {
   const double watched = (how_.validate ? now_.validation : now_.training)[watched_];
   const bool better = is_better(watched);
   waited_ = better ? 0 : waited_ + 1;
-  if (better) best_ = watched, has_best_ = true, history_.best = static_cast<std::int64_t>(history_.epochs.size()) - 1;
+  if (better) best_ = watched, history_.best = static_cast<std::int64_t>(history_.epochs.size()) - 1;
   write_down(better);
   tell(now_);
   bool more = true;
@@ -146,7 +142,7 @@ TAGMA_COLD TAGMA_DECL bool fit_run::end_epoch() {
 TAGMA_COLD TAGMA_DECL void fit_run::write_down(bool better) {
   if (!how_.checkpoints.empty()) {
     char best[40] = "";
-    if (has_best_) std::snprintf(best, sizeof best, "%.17g", best_);
+    if (!std::isnan(best_)) std::snprintf(best, sizeof best, "%.17g", best_);
     const safetensors::metadata texts = {{"fit_best", best},
                                          {"fit_watch", history_.names[watched_]},
                                          {"fit_waited", std::to_string(waited_)},
@@ -183,7 +179,8 @@ TAGMA_COLD TAGMA_DECL void fit_run::tell(const training_epoch& e) {
 }
 
 TAGMA_COLD TAGMA_DECL training_history fit_run::end() {
-  if (how_.restore_best && has_best_) (void)restore_variables(*session_, how_.checkpoints + "-best.safetensors");
+  if (how_.restore_best && !std::isnan(best_))
+    (void)restore_variables(*session_, how_.checkpoints + "-best.safetensors");
   if (how_.call.training_ends) how_.call.training_ends(history_);
   return std::move(history_);
 }

@@ -4,8 +4,8 @@
 /// @file
 /// All variables of a session in one file in the safetensors format, and back.
 
-#include "tagma/io/safetensors.hpp"
 #include "tagma/runtime/session.hpp"
+#include "tagma/io/safetensors.hpp"
 
 namespace tagma {
 namespace detail {

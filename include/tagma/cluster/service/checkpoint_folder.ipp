@@ -4,7 +4,6 @@
 /// @file
 /// Definitions of checkpoint_folder.hpp: in the compiled half, or else in each file that includes it.
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -19,6 +18,7 @@
 #include <utility>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/file_folder.hpp"
 #include "tagma/base/replace_file.hpp"
 #include "tagma/cluster/service/checkpoint_folder.hpp"
 #include "tagma/runtime/memory_place.hpp"
@@ -217,12 +217,7 @@ TAGMA_DECL void checkpoint_folder::commit(const commit_save& how, const saved_sh
 }
 
 TAGMA_DECL std::vector<std::string> checkpoint_folder::files() const {
-  std::vector<std::string> all;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(directory_.c_str()), &::closedir);
-  if (folder == nullptr) return all;
-  while (const dirent* const entry = ::readdir(folder.get())) all.emplace_back(static_cast<const char*>(entry->d_name));
-  std::sort(all.begin(), all.end());
-  return all;
+  return tagma::detail::list_folder(directory_).names;
 }
 
 TAGMA_DECL std::vector<std::string> checkpoint_folder::names() const {

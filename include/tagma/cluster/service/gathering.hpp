@@ -52,7 +52,8 @@ class gathering {
     const std::lock_guard<std::mutex> lock(mutex_);
     --open_;
     // Of a wait that ends at its limits, those tell most that have ended for that.
-    if (why != nullptr && (!first_.has_value() || (why->code() == limit_ && first_->code() != limit_)))
+    if (why != nullptr &&
+        (!first_.has_value() || (over_.has_value() && why->code() == over_->code() && first_->code() != over_->code())))
       first_.emplace(*why);
     changed_.notify_all();
   }
@@ -73,7 +74,6 @@ class gathering {
         given_up = true;
         const bool by_answer = first_.has_value();
         const error why = by_answer ? *first_ : reason_of(limits.guard, reason);
-        limit_ = by_answer ? status_code::ok : reason;
         if (!by_answer) over_.emplace(why);
         unlocked(lock, [&] { give_up(why); });
         continue;
@@ -93,7 +93,7 @@ class gathering {
     if (!first_.has_value()) return;
     // Questions that were given up are cancelled, whatever the reason was.
     const bool given_up_only =
-        over_.has_value() && limit_ != status_code::cancelled && first_->code() == status_code::cancelled;
+        over_.has_value() && over_->code() != status_code::cancelled && first_->code() == status_code::cancelled;
     throw error(given_up_only ? *over_ : *first_);
   }
 
@@ -116,8 +116,7 @@ class gathering {
   condition changed_;
   std::size_t open_ = 0;
   std::optional<error> first_;
-  status_code limit_ = status_code::ok;  // which has ended the wait, and what that says
-  std::optional<error> over_;
+  std::optional<error> over_;  // the limit that has ended the wait
 };
 
 /// A question to one task.
