@@ -7,7 +7,7 @@ import re
 
 # Namespaces whose names programs write. All others are the library's own.
 PUBLIC = {"tagma": "tg", "tagma::early": "tg", "tagma::datasets": "tg::datasets", "tagma::io": "tg::io", "tagma::literals": "tg::literals",
-          "tagma::safetensors": "tg::safetensors"}
+          "tagma::metrics": "tg::metrics", "tagma::safetensors": "tg::safetensors"}
 OPENS = re.compile(r"^namespace (%s) \{" % "|".join(PUBLIC), re.M)
 TOKEN = re.compile(r'///[^\n]*|//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\''
                    r"|[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|'?[\w.])*|::|->|&&|\|\||[<>=!]=|\.\.\.|\n|\s|.", re.S)

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Writes docs/reference/ from the comments of the headers, with examples from the guide, tests/structure/reference.cpp and examples/.
+"""Writes docs/reference/ from the comments of the headers, with examples of tests/reference/, which are for the names that they list,
+and for names without one from the guide, tests/structure/reference.cpp and examples/. An example in tests/reference/PAGE.cpp, or PAGE_more.cpp:
+      // example: the names of the page PAGE that it shows, as read_npy, io::read_npy
+      a few lines, whose [shapes and values] in comments stand in a text that the test case compares
+      // end
     reference.py                writes the pages
     reference.py --check        says which pages differ from what would be written
     reference.py --self-test"""
@@ -28,12 +32,12 @@ PAGES = [
     ("activations", "Operations: activations", "`relu`, `tanh`, `sigmoid` and `softplus` are with the [functions](math.md).",
      ["nn/activations.hpp", "expr/op/softmax.hpp:softmax", "expr/op/softmax.hpp:log_softmax"]),
     ("shapes", "Operations: shapes, slices, indices", "What moves elements and leaves them as they are.",
-     ["expr/op/view.hpp", "expr/op/transpose.hpp", "expr/op/concat.hpp", "expr/op/slice.hpp", "expr/op/gather.hpp", "expr/op/filter.hpp"]),
+     ["expr/op/view.hpp", "expr/op/transpose.hpp", "expr/op/concat.hpp", "expr/op/slice.hpp", "expr/op/gather.hpp", "expr/op/filter.hpp", "expr/op/positions.hpp"]),
     ("reductions", "Operations: reductions, sorts, sums",
      "Over axes, or over all elements; accuracy is a mean of `equal`, and top-k is `top_k`.",
      ["expr/op/reduce.hpp", "expr/op/moments.hpp", "expr/op/top_k.hpp", "expr/op/sort.hpp", "expr/op/scan.hpp"]),
     ("products", "Operations: products, convolutions, pooling", "Without variables of their own; [layers](layers.md) have these.",
-     ["expr/op/matmul.hpp", "expr/op/window.hpp", "expr/op/conv.hpp", "expr/op/pool.hpp", "expr/op/normalize.hpp"]),
+     ["expr/op/matmul.hpp", "expr/op/attention.hpp", "expr/op/window.hpp", "expr/op/conv.hpp", "expr/op/pool.hpp", "expr/op/normalize.hpp"]),
     ("random", "Operations: random numbers", "Their bytes follow from the seed of the session, the number of the run and the place in the program.",
      ["expr/op/random.hpp", "expr/op/shuffle.hpp"]),
     ("control", "Operations: order, loops, branches, state", "What runs before what, how often, and what it changes.",
@@ -41,7 +45,7 @@ PAGES = [
     ("layers", "Layers", "Functions that make the variables which they need, under a name.",
      ["nn/layers.hpp", "nn/conv_layers.hpp", "nn/recurrent.hpp", "nn/cells.hpp"]),
     ("losses", "Losses", "Predictions come first, then labels. `sparse_softmax_cross_entropy` takes classes as integers.",
-     ["nn/losses.hpp", "expr/op/softmax.hpp"]),
+     ["nn/losses.hpp", "expr/op/softmax.hpp", "nn/weighted_losses.hpp"]),
     ("metrics", "Metrics", "What is measured over many batches.", ["nn/metric*", "train/metric*"]),
     ("optimizers", "Gradients and optimizers", "Derivatives, clipping, and updates of variables. All numbers of an optimizer are values of the running program.",
      ["expr/op/gradient.hpp", "nn/optimizers.hpp", "nn/optimizer*", "nn/clip.hpp", "nn/average_gradients.hpp"]),
@@ -76,6 +80,10 @@ PAGES = [
 # What the library has for itself in the namespace of its users; operations and resources of one's own use some of it.
 INTERNAL = ["base/*", "expr/carried.hpp", "expr/resource.hpp", "data/meter.hpp", "data/stage.hpp", "data/thread_search.hpp", "data/tuner.hpp",
             "runtime/mutex.hpp", "expr/op/text_constant.hpp", "cluster/updates_of_run.hpp"]
+# Functions that need no example, and why. Everything that is not a function may have one.
+NO_EXAMPLE = {
+}
+SNIPPET = re.compile(r"^( *)// example: ([^\n]+(?:(?<=,)\n *// [^\n]+)*)\n(.*?)^ *// end\n", re.S | re.M)
 CODE = re.compile(r"^```cpp\n(.*?)^```$", re.S | re.M)
 # What only says that a call is refused is in docs/diagnostics.md.
 REFUSED = re.compile(r"^([^.]*: TAGMA-E\d+\.\s*)+$")
@@ -101,7 +109,7 @@ def page_of(name):
 
 
 def umbrellas(root):
-    """For each header, the umbrella that one includes to have it: tagma.hpp before others, else the smallest."""
+    """For each header, the umbrella that one includes to have it: tagma.hpp before others, then that of its folder, else the smallest."""
     base = pathlib.Path(root) / "include"
     direct = {p.relative_to(base).as_posix(): re.findall(r'^\s*#\s*include "(tagma/[^"]+)"', p.read_text(encoding="utf-8"), re.M)
               for p in base.rglob("*.?pp")}
@@ -116,9 +124,20 @@ def umbrellas(root):
         tops[top] = seen
     found = {}
     for header in direct:
-        having = sorted((t for t, seen in tops.items() if header in seen and t != "tagma/fwd.hpp"), key=lambda t: (t != "tagma/tagma.hpp", len(tops[t]), t))
+        having = sorted((t for t, seen in tops.items() if header in seen and t != "tagma/fwd.hpp"), 
+                        key=lambda t: (t != "tagma/tagma.hpp", folder_umbrella(header) != t, kernel_of(header) not in tops[t], len(tops[t]), t))
         found[header] = having[0] if having else header
     return found
+
+
+def kernel_of(header):
+    """The kernel of an operation, without which nothing runs it, although some umbrellas have it for programs in files."""
+    return "tagma/device/cpu/kernel/" + header.rpartition("/")[2]
+
+
+def folder_umbrella(header):
+    folder = header.split("/")[1]
+    return {"data": "tagma/datasets.hpp"}.get(folder, f"tagma/{folder}.hpp")
 
 
 DIAGNOSTICS = {}  # where docs/diagnostics.md has each number
@@ -293,6 +312,75 @@ def examples(root):
     return found
 
 
+def snippets(root):
+    """The examples of tests/reference/: (page, name as the page has it) to [(code, file)]."""
+    found = {}
+    for path in sorted((pathlib.Path(root) / "tests/reference").glob("*.cpp")):
+        for indent, names, code in SNIPPET.findall(path.read_text(encoding="utf-8")):
+            code = "\n".join(line.removeprefix(indent) for line in code.rstrip().split("\n"))
+            for name in split_names(names):
+                found.setdefault((path.stem.partition("_")[0], name), []).append((code, path.name))
+    return found
+
+
+def split_names(names):
+    return re.split(r",\s+(?:// )?", names)
+
+
+def uses(code, name):
+    """Whether an example has the name of a function, the last word of it or the operator: in a comment, too, as `tg::add(a, b)` beside a + b."""
+    word = name.rpartition("::")[2]
+    if word.startswith("operator"):
+        return word.removeprefix("operator").removeprefix('""').strip() in code
+    return re.search(rf"\b{word}\b", code) is not None
+
+
+def wrong_examples(root, names):
+    """Functions without an example, examples of what is not there or is not in them, and comments that no test case compares."""
+    all_snippets, pieces, functions, known = snippets(root), examples(root), {}, set()
+    for name in names:
+        page = page_of(name)
+        if page is None or REFUSED.match(name.doc or name.group) or "diagnose::" in name.signature:
+            continue
+        spelled = docstrings.PUBLIC[name.scope] + "::" + name.name
+        known.add((page, spelled.removeprefix("tg::")))
+        if name.kind == "function" or name.kind == "variable" and "](" in name.signature:
+            functions.setdefault((page, spelled.removeprefix("tg::")), name)
+    for (page, name), where in functions.items():
+        has = (page, name) in all_snippets or example_of("tg::" + name, pieces)
+        if not has and (page, name) not in NO_EXAMPLE:
+            yield f"{where.header}:{where.line}: {name} has no example; tests/reference/{page}.cpp has room for one"
+        if has and (page, name) in NO_EXAMPLE:
+            yield f"tools/reference.py: NO_EXAMPLE has {name} of {page}, which has one"
+    if pathlib.Path(root) == ROOT:
+        yield from (f"tools/reference.py: NO_EXAMPLE has {name} of {page}, which is not there" for page, name in NO_EXAMPLE if (page, name) not in functions)
+    for (page, name), found in all_snippets.items():
+        for code, file in found:
+            if (page, name) not in known:
+                yield f"tests/reference/{file}: an example of {name}, which docs/reference/{page}.md does not have"
+            elif (page, name) in functions and not uses(code, name):
+                yield f"tests/reference/{file}: an example of {name} that does not use it"
+    for path in sorted((pathlib.Path(root) / "tests/reference").glob("*.cpp")):
+        for case in re.split(r"^TEST_CASE", path.read_text(encoding="utf-8"), flags=re.M):
+            compared = " ".join(re.findall(r'"((?:\\.|[^"\\])*)"', SNIPPET.sub("", case)))
+            for _, _, code in SNIPPET.findall(case):
+                for said in re.findall(r"//.*", code):
+                    for value in bracketed(said):
+                        if value not in compared:
+                            yield f"tests/reference/{path.name}: no text of the test case has {value}, as an example says"
+
+
+def bracketed(text):
+    """What stands in outermost brackets."""
+    found, depth = [], 0
+    for i, c in enumerate(text):
+        if c == "[" and (depth := depth + 1) == 1:
+            first = i
+        elif c == "]" and depth and (depth := depth - 1) == 0:
+            found.append(text[first:i + 1])
+    return found
+
+
 def example_of(spelled, pieces):
     use = re.compile(re.escape(spelled) + r"(?![\w])")
     return next((p for p in pieces if spelled in p[0] and p[0].count("\n") < 12 and use.search(re.sub(r"//.*", "", p[0]))), None)
@@ -302,7 +390,7 @@ def pages(root, all_names=None):
     """The text of each page by the name of its file, of these names or those of the headers."""
     homes = umbrellas(root)
     read_diagnostics(root)
-    pieces = examples(root)
+    pieces, of_names = examples(root), snippets(root)
     by_page = {}
     for name in docstrings.read(root) if all_names is None else all_names:
         page = page_of(name)
@@ -338,9 +426,13 @@ def pages(root, all_names=None):
                 members = members_markdown(name)
                 if members:
                     text += f"\n{members}\n"
-            example = example_of(spelled, pieces)
+            own = of_names.get((file, spelled.removeprefix("tg::")), [])
+            example = None if own else example_of(spelled, pieces)
+            shown += bool(own or example)
+            if own:
+                file_of = own[0][1]
+                text += f"\nExample, from [{file_of}](../../tests/reference/{file_of}):\n" + "".join(f"\n```cpp\n{code}\n```\n" for code, _ in own)
             if example:
-                shown += 1
                 text += f"\nExample, from [{example[2]}]({example[1]}):\n\n```cpp\n{example[0]}\n```\n"
         written[file + ".md"] = text
         index.append(f"| [{title}]({file}.md) | " + ", ".join(f"[`{s.removeprefix('tg::')}`]({file}.md#{anchor(s)})" for s, _ in order) + " |")
@@ -409,6 +501,15 @@ template <class T, class Place = TAGMA_FRESH_TYPE(T)>
 """
 
 
+EXAMPLE = """TEST_CASE("two") {
+  // example: %s
+  auto two = tg::twice(pair);  // [4, 6]
+  // end
+  CHECK(text(two) == "%s");
+}
+"""
+
+
 def self_test():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
@@ -417,6 +518,17 @@ def self_test():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
         page = pages(root)["layers.md"]
+        guide = list(wrong_examples(root, docstrings.read(root)))
+        (root / "docs/guide.md").write_text("", encoding="utf-8")
+        without = list(wrong_examples(root, docstrings.read(root)))
+        (root / "tests/reference").mkdir(parents=True)
+        own = root / "tests/reference/layers.cpp"
+        own.write_text(EXAMPLE % ("twice", "[4, 6]"), encoding="utf-8")
+        right, shown = list(wrong_examples(root, docstrings.read(root))), pages(root)["layers.md"]
+        own.write_text(EXAMPLE % ("twice, thrice", "[4, 5]"), encoding="utf-8")
+        false = list(wrong_examples(root, docstrings.read(root)))
+        own.unlink()
+        (root / "docs/guide.md").write_text("```cpp\nauto two = tg::twice(1.0f);\n```\n", encoding="utf-8")
         before = check(root)
         write(root)
         wrong = [
@@ -428,6 +540,11 @@ def self_test():
             "auto two = tg::twice(1.0f);" not in page,
             "#include <tagma/tagma.hpp>" not in page,
             len(before) != 2,
+            guide != [],
+            len(without) != 1 or "twice has no example" not in without[0],
+            right != [],
+            "```cpp\nauto two = tg::twice(pair);  // [4, 6]\n```" not in shown or "layers.cpp" not in shown,
+            len(false) != 2 or "thrice" not in false[0] or "[4, 6]" not in false[1],
             check(root) != [],
         ]
         (root / "docs/reference/layers.md").write_text("old", encoding="utf-8")
