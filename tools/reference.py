@@ -137,6 +137,8 @@ def kernel_of(header):
 
 def folder_umbrella(header):
     folder = header.split("/")[1]
+    if header in ("tagma/plan/any_program.hpp", "tagma/tensor/any_tensor.hpp"):
+        return "tagma/programs.hpp"
     return {"data": "tagma/datasets.hpp"}.get(folder, f"tagma/{folder}.hpp")
 
 
@@ -371,13 +373,13 @@ def wrong_examples(root, names):
 
 
 def bracketed(text):
-    """What stands in outermost brackets."""
+    """What stands in outermost brackets, but those of an index, as in x[0]."""
     found, depth = [], 0
     for i, c in enumerate(text):
         if c == "[" and (depth := depth + 1) == 1:
             first = i
         elif c == "]" and depth and (depth := depth - 1) == 0:
-            found.append(text[first:i + 1])
+            found += [text[first:i + 1]] if not re.match(r"[\w)\]]", text[first - 1:first]) else []
     return found
 
 
