@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Writes docs/reference/ from the comments of the headers, with examples of tests/reference/, which are for the names that they list,
-and for names without one from the guide, tests/structure/reference.cpp and examples/. An example in tests/reference/PAGE.cpp, or PAGE_more.cpp:
+and for names without one from the guide and examples/. An example in tests/reference/PAGE.cpp, or PAGE_more.cpp:
       // example: the names of the page PAGE that it shows, as read_npy, io::read_npy
       a few lines, whose [shapes and values] in comments stand in a text that the test case compares
       // end
@@ -82,6 +82,7 @@ INTERNAL = ["base/*", "expr/carried.hpp", "expr/resource.hpp", "data/meter.hpp",
             "runtime/mutex.hpp", "expr/op/text_constant.hpp", "cluster/updates_of_run.hpp"]
 # Functions that need no example, and why. Everything that is not a function may have one.
 NO_EXAMPLE = {
+    ("sessions", "operator<<"): "without <tagma/explain.hpp> the compiler refuses it",
 }
 SNIPPET = re.compile(r"^( *)// example: ([^\n]+(?:(?<=,)\n *// [^\n]+)*)\n(.*?)^ *// end\n", re.S | re.M)
 CODE = re.compile(r"^```cpp\n(.*?)^```$", re.S | re.M)
@@ -294,11 +295,6 @@ def examples(root):
     if guide.exists():
         for block in CODE.findall(guide.read_text(encoding="utf-8")):
             found += [(s, "../guide.md", "guide") for s in statements(block)]
-    own = pathlib.Path(root) / "tests/structure/reference.cpp"
-    if own.exists():
-        body = own.read_text(encoding="utf-8").partition("int main() {\n")[2]
-        body = re.sub(r"^  ", "", body, flags=re.M)
-        found += [(s, "../../tests/structure/reference.cpp", own.name) for s in statements(re.sub(r"^//.*\n", "", body, flags=re.M))]
     for path in sorted((pathlib.Path(root) / "examples").glob("*.cpp")):
         text = re.sub(r"^//.*\n|^#.*\n", "", path.read_text(encoding="utf-8"), flags=re.M)
         lines = [l for l in text.split("\n")]

@@ -1053,7 +1053,7 @@ template <bool Descending, class Place, class E>
 
 }  // namespace detail
 
-/// The positions that sort the last axis: `gather_last` at them is `sort`. The smallest element comes first, or the
+/// The positions that sort the last axis: at them are the elements of `sort`. The smallest element comes first, or the
 /// largest with `tagma::descending`. Of equal elements the lower position comes first, both ways; NaN counts as larger
 /// than everything, and -0 equals 0.
 /// @param e [..., n], numbers
@@ -2367,7 +2367,7 @@ inline constexpr bool are_raw = Texts::value.type == dtype::string&& Texts::valu
 }  // namespace diagnose
 
 /// The bytes of each text as elements: of texts [...] a tensor [..., Count].
-/// @tparam T of the elements: a number or bool
+/// @tparam T of the elements: one of tensors, a number or bool; of unsigned integers that is `std::uint8_t` alone
 /// @tparam Count how many each text has; `dyn`: as many as the first, all others as many
 /// @tparam LittleEndian whether the least significant byte of an element comes first
 /// Throws InvalidArgument for a text of another size. Raises TAGMA-E255.
@@ -2674,8 +2674,9 @@ inline constexpr bool have_features = Messages::value.type == dtype::string && s
 /// @param messages strings of any shape
 /// @param f one to eight features of float, int64 or strings
 /// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
-/// that Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the
-/// feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
+/// that
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the feature
+/// that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
 template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
   static_assert(diagnose::are_features<F...>,

@@ -975,7 +975,7 @@ template <bool Descending, class Place, class E>
 
 }  // namespace detail
 
-/// The positions that sort the last axis: `gather_last` at them is `sort`. The smallest element comes first, or the
+/// The positions that sort the last axis: at them are the elements of `sort`. The smallest element comes first, or the
 /// largest with `tagma::descending`. Of equal elements the lower position comes first, both ways; NaN counts as larger
 /// than everything, and -0 equals 0.
 /// @param e [..., n], numbers
@@ -2289,7 +2289,7 @@ inline constexpr bool are_raw = Texts::value.type == dtype::string&& Texts::valu
 }  // namespace diagnose
 
 /// The bytes of each text as elements: of texts [...] a tensor [..., Count].
-/// @tparam T of the elements: a number or bool
+/// @tparam T of the elements: one of tensors, a number or bool; of unsigned integers that is `std::uint8_t` alone
 /// @tparam Count how many each text has; `dyn`: as many as the first, all others as many
 /// @tparam LittleEndian whether the least significant byte of an element comes first
 /// Throws InvalidArgument for a text of another size. Raises TAGMA-E255.
@@ -2596,8 +2596,9 @@ inline constexpr bool have_features = Messages::value.type == dtype::string && s
 /// @param messages strings of any shape
 /// @param f one to eight features of float, int64 or strings
 /// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
-/// that Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the
-/// feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
+/// that
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the feature
+/// that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
 template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
   static_assert(diagnose::are_features<F...>,
@@ -3321,7 +3322,8 @@ namespace tagma {
   }
 }
 
-/// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
+/// Throws "path: cannot be opened: No such file or directory" and the like, with the code of an `errno`.
+/// @param cannot what could not be done, behind "cannot be": "opened"
 [[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
@@ -3383,7 +3385,7 @@ class output_file {
   detail::descriptor descriptor_;
 };
 
-/// The whole content of a file.
+/// The whole content of a regular file. Throws as `input_file` does.
 [[nodiscard]] std::string read_file(const std::string& path);
 
 }  // namespace tagma
@@ -5707,7 +5709,8 @@ class any_program {
  public:
   /// The graph of a compiled program.
   /// @param names of its outputs, all or none; without, a placeholder or variable has its own name, and any other
-  /// output number i is "output_i" Throws InvalidArgument if there are names for some outputs only, or one name twice.
+  /// output number i is "output_i"
+  /// Throws InvalidArgument if there are names for some outputs only, or one name twice.
   template <class Closure>
   explicit any_program(const program<Closure>& of, std::initializer_list<std::string_view> names = {})
       : any_program(program<Closure>::graph::view, of.values(), program<Closure>::graph::soft,

@@ -1758,7 +1758,8 @@ struct fixed_size_partitioner {
   }
 };
 
-/// As many parts as leave each at least `least_bytes`, at most `most_parts`.
+/// As many parts as `least_bytes` go into the whole, rounded up as in TensorFlow, so that a part may have less; at most
+/// `most_parts`, and no empty ones.
 struct min_max_partitioner {
   extent most_parts = 1;
   int axis = 0;
@@ -6377,9 +6378,9 @@ template <bool Keep, class Place, int... Axes, class E>
 
 /// Mean and variance of floating elements over axes, without axes over all of them: the variance divides by the number
 /// of elements. Elements are read once, and their deviations are formed from means of few at a time, so that a large
-/// mean does not drown the variance.
+/// mean does not drown the variance. Of no elements the results are NaN; where one is infinite, the mean is infinite or
+/// NaN, and the variance not finite.
 /// @return a tuple of both; `moments<0>(x)` drops the axes, `moments<0>(x, tagma::keep_dims)` keeps them with extent 1
-/// Of no elements the results are NaN; where one is infinite, the mean is infinite or NaN, and the variance not finite.
 /// Raises TAGMA-E020 for an axis that is not there, TAGMA-E178 for what is not `keep_dims`.
 /// @{
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
@@ -6700,7 +6701,8 @@ struct initialize_definition {
   static_assert(::tagma::diagnose::numbers_fit<detail::operand<V>, detail::operand<E>>,                        \
                 "TAGMA-E015 assign: the fraction of this number would be lost in a variable of integers")
 
-/// Writes a value into a variable; the result is the new value.
+/// Updates of a variable `v`: `assign` makes it `e`, `assign_add` v + e, `assign_sub` v - e; the result is the new
+/// value. `e` is an expression of the variable's type and shape or, for a scalar variable, a number.
 /// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ, TAGMA-E016 for a sum of
 /// bool.
 /// @{
@@ -11005,7 +11007,7 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE(Bound)>
 /// their global norm, before they update variables. They are as if clipped by the functions above, at a fraction of
 /// what these cost the compiler; norms of 16-bit gradients are formed in the type of the loss.
 /// @param low,high,bound numbers, or scalar expressions of the type of the loss
-/// `minimize` raises TAGMA-E143 for other bounds.
+/// Raise TAGMA-E143 for other bounds, from `minimize`.
 /// @{
 template <class Low, class High>
   requires detail::bounds_all<Low> && detail::bounds_all<High>
@@ -11550,10 +11552,9 @@ struct updating_layer {
 
 /// Batch normalisation with variables "<Name>/gamma", "<Name>/beta", "<Name>/moving_mean" and "<Name>/moving_variance".
 /// For training, `{output, update}`: normalised by the moments of the batch, and an update that moves the averages
-/// towards them. For inference, normalised by the averages. Both share their variables.
+/// towards them. For inference, normalised by the averages. Both share their variables, [channels]. Gamma and the
+/// moving variance begin with ones, beta and the moving mean with zeros; optimizers leave the averages alone.
 /// @param x [..., channels], floating, channels static, of rank 2 or more
-/// Gamma and the moving variance begin with ones, beta and the moving mean with zeros; optimizers leave the averages
-/// alone.
 /// @param momentum share of the old average that stays, by default 0.99, as in Keras; PyTorch's momentum is 1 minus
 /// this
 /// @param epsilon added to the variance, by default 0.001, as in Keras; PyTorch's is 0.00001
@@ -11892,7 +11893,7 @@ template <fixed_string Name, expression P, expression Y, class Place = TAGMA_FRE
 /// The area under the curve of the share of true positives over that of false ones (ROC), by trapezia between
 /// thresholds, as Keras has it: -1e-7, 1 / (Thresholds - 1) and so on, 1 + 1e-7. "<Name>/true_positives" and
 /// "<Name>/false_positives", int64 [Thresholds].
-/// @tparam Thresholds 2 or more, 200 if it is not given
+/// @tparam Thresholds 2 or more (TAGMA-E002), 200 if it is not given
 /// @param probabilities from 0 to 1, floating, of any shape
 /// @param labels of the same shape, bool or numbers, of which 0 is negative
 /// Raises TAGMA-E140 if the labels have another shape, TAGMA-E014.
@@ -12091,7 +12092,8 @@ class rate {
   /// The schedule, as programs carry it.
   [[nodiscard]] const carried_value& value() const { return value_; }
 
-  /// The same rate after growing from zero in equal parts over the first `steps` steps.
+  /// The same rate times (step + 1) / `steps` during the first `steps` steps: it grows in equal parts, the first of
+  /// them at step 0, while the schedule goes on beneath. None for 0.
   [[nodiscard]] rate after_warm_up(double steps) const {
     rate r = *this;
     const auto mine = value_.bytes.as<const double>();
@@ -19474,9 +19476,9 @@ namespace early {
   static_assert(diagnose::returns_outputs<detail::closure_result<Closure>>,                                          \
                 "TAGMA-E172 compile: the closure must return tagma::outputs(...)")
 
-/// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
+/// Compiles a graph: everything about it is checked and planned here, by the C++ compiler. Template arguments are
+/// worked out; beside the closure's they say what a message is about.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
-/// The other template arguments are worked out: what a message is about.
 /// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265 and E273.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
@@ -27995,7 +27997,8 @@ class session {
   /// and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`, `trace_to(timeline)`), in
   /// any order. Of several timeouts the shortest counts, of several tokens any one stops the run. Errors name the line
   /// of the call.
-  /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
+  /// @return a number, or a std::string, if its rank is 0, else a tensor; `no_value` for updates grouped together; a
+  /// tuple for a list
   /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151 and E174 when compiled; throws InvalidArgument if
   /// a feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel
   /// reports.

@@ -41,6 +41,7 @@ TEST_CASE("reference: activations") {
   CHECK(text(session.run(exponential, x = xs)) == "[-0.6321, 0, 2]");
   CHECK(text(session.run(self_normalising, x = xs)) == "[-1.111, 0, 2.101]");
   CHECK(text(session.run(gaussian, x = xs)) == "[-0.1587, 0, 1.954]");
+  CHECK(text(tg::swish(x)) == text(gated));
   CHECK(text(session.run(gated, x = xs)) == "[-0.2689, 0, 1.762]");
   CHECK(text(session.run(bounded, x = xs)) == "[-0.5, 0, 0.6667]");
   CHECK(text(session.run(six, y = ys)) == "[0, 1, 6]");

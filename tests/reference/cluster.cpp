@@ -48,10 +48,9 @@ TEST_CASE("reference: addresses") {
 TEST_CASE("reference: clusters and roles") {
   const tagma::test::temporary_directory folder;
   const std::string path = folder.path / "cluster.json";
-  // example: cluster, cluster_from_json, cluster_from_file, cluster_from_text_or_file, to_string, job_addresses,
-  // task_addresses
+  // example: cluster, cluster_from_json, cluster_from_text_or_file, to_string, job_addresses, task_addresses
   tg::cluster members({{"ps", {"a:2222"}}, {"worker", {"b:2222", "c:2222"}}});
-  std::string json = tg::to_string(members);  // {"ps": ["a:2222"], "worker": ["b:2222", "c:2222"]}
+  std::string json = tg::to_string(members);  // jobs with the addresses of their tasks
   tg::cluster same = tg::cluster_from_json(json);
   tg::cluster also =
       tg::cluster_from_text_or_file(json, "--cluster");  // a text that begins with { or the path of a file

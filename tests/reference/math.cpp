@@ -58,6 +58,26 @@ TEST_CASE("reference: arithmetic") {
   CHECK(text(session.run(nearest, u = us)) == "[-2, 0, 2, 3]");
 }
 
+TEST_CASE("reference: operators have names") {
+  constexpr auto a = tg::placeholder<"a", float, 2>();
+  constexpr auto b = tg::placeholder<"b", float, 2>();
+  constexpr auto p = tg::placeholder<"p", bool, 2>();
+  const auto same = []<class E>(const E&, const E&) { return true; };  // equal types are one node
+  CHECK(same(tg::add(a, b), a + b));
+  CHECK(same(tg::subtract(a, b), a - b));
+  CHECK(same(tg::multiply(a, b), a * b));
+  CHECK(same(tg::divide(a, b), a / b));
+  CHECK(same(tg::negate(a), -a));
+  CHECK(same(tg::less(a, b), a < b));
+  CHECK(same(tg::less_equal(a, b), a <= b));
+  CHECK(same(tg::greater(a, b), a > b));
+  CHECK(same(tg::greater_equal(a, b), a >= b));
+  CHECK(same(tg::logical_and(p, p), p && p));
+  CHECK(same(tg::logical_or(p, p), p || p));
+  CHECK(same(tg::logical_not(p), !p));
+  tg::session session(tg::compile([=] { return tg::outputs(tg::maximum(a, b), tg::add(a, 1.0f)); }));
+}
+
 TEST_CASE("reference: functions") {
   // example: exp, log, expm1, log1p, sqrt, rsqrt, power
   constexpr auto x = tg::placeholder<"x", float, 3>();  // [0, 1, 4]

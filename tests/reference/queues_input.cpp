@@ -116,4 +116,8 @@ TEST_CASE("reference: batches") {
        .min_after_dequeue = 20,
        .seed = 7});  // as tg::shuffle_batch_of(rows.queue(), ...)
   // end
+  auto drawn_again = tg::shuffle_batch_of(rows.queue(), {.batch_size = 10, .capacity = 50, .min_after_dequeue = 20});
+  rows.start();
+  tens.start();
+  CHECK(text(tens.next().get<0>()) == "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]");
 }

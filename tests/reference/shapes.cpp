@@ -80,6 +80,7 @@ TEST_CASE("reference: indices") {
   const tg::tensor<std::int32_t> some({2}, {2, 0}), three({3}, {2, 0, 2});
   CHECK(text(some) == "[2, 0]");
   CHECK(text(three) == "[2, 0, 2]");
+  CHECK(text(tg::embedding_lookup(table, ids)) == text(rows));
   CHECK(text(session.run(rows, ids = some)) == "[[5, 6], [1, 2]]");
   CHECK(text(session.run(fixed, ids = some)) == "[[5, 6], [1, 2]]");
   CHECK(text(session.run(columns, ids = some)) == "[[1, 1], [3, 3], [5, 5]]");

@@ -118,8 +118,8 @@ struct updating_layer {
 
 /// Batch normalisation with variables "<Name>/gamma", "<Name>/beta", "<Name>/moving_mean" and "<Name>/moving_variance".
 /// For training, `{output, update}`: normalised by the moments of the batch, and an update that moves the averages
-/// towards them. For inference, normalised by the averages. Both share their variables, [channels]. Gamma and the moving
-/// variance begin with ones, beta and the moving mean with zeros; optimizers leave the averages alone.
+/// towards them. For inference, normalised by the averages. Both share their variables, [channels]. Gamma and the
+/// moving variance begin with ones, beta and the moving mean with zeros; optimizers leave the averages alone.
 /// @param x [..., channels], floating, channels static, of rank 2 or more
 /// @param momentum share of the old average that stays, by default 0.99, as in Keras; PyTorch's momentum is 1 minus
 /// this
