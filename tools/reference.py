@@ -311,14 +311,56 @@ def examples(root):
 
 
 def snippets(root):
-    """The examples of tests/reference/: (page, name as the page has it) to [(code, file)]."""
+    """The examples of tests/reference/: (page, name as the page has it) to [(declarations that it needs, code, file)]."""
     found = {}
     for path in sorted((pathlib.Path(root) / "tests/reference").glob("*.cpp")):
-        for indent, names, code in SNIPPET.findall(path.read_text(encoding="utf-8")):
-            code = "\n".join(line.removeprefix(indent) for line in code.rstrip().split("\n"))
-            for name in split_names(names):
-                found.setdefault((path.stem.partition("_")[0], name), []).append((code, path.name))
+        for case in re.split(r"^TEST_CASE", path.read_text(encoding="utf-8"), flags=re.M):
+            for snippet in SNIPPET.finditer(case):
+                indent, names, code = snippet.groups()
+                code = "\n".join(line.removeprefix(indent) for line in code.rstrip().split("\n"))
+                before = "\n".join(line.removeprefix(indent) for line in case[:snippet.start()].split("\n")[1:])
+                for name in split_names(names):
+                    found.setdefault((path.stem.partition("_")[0], name), []).append((declared_before(code, before), code, path.name))
     return found
+
+
+DECLARED = re.compile(r"(?:static |constexpr |const )*(?:auto|(?:tg|std)::[\w:]+(?:<[^=;(]*>)?)[&*]? (?:(\w+)(?: =|[({;])|\[([^\]]+)\] =)")
+
+
+def declared_before(code, before):
+    """The statements of a test case in front of an example that declare what it uses, and what these use in turn."""
+    declaring, own = {}, set()
+    for statement in statements(re.sub(r"^\s*//.*\n", "", before, flags=re.M)):
+        match = DECLARED.match(statement)
+        names = re.findall(r"\w+", (match[1] or match[2]) if match else "")
+        if "tagma::test" in statement or words(statement) & own:
+            own.update(re.findall(r"^(?:const )?[\w:]+ (\w+)[ ({;]", statement) + names)
+        else:
+            declaring.update({name: statement for name in names})
+    needed, left, seen = [], words(code), set()
+    while left:
+        name = left.pop()
+        if name in declaring and name not in seen and declaring[name] not in code:
+            seen.add(name)
+            needed.append(declaring[name])
+            left |= words(declaring[name])
+    order = list(declaring.values())
+    return sorted(set(needed), key=order.index)
+
+
+def shown_examples(found):
+    """The text of all examples of a name; what one has declared, the next one leaves out."""
+    text, said = f"\nExample, from [{found[0][2]}](../../tests/reference/{found[0][2]}):\n", ""
+    for needed, code, _ in found:
+        code = "".join(statement + "\n" for statement in needed if statement not in said) + code
+        said += code
+        text += f"\n```cpp\n{code}\n```\n"
+    return text
+
+
+def words(code):
+    """The names in a piece of code that are no members and in no namespace."""
+    return set(re.findall(r"(?<![\w.:])[A-Za-z_]\w*", re.sub(r'"(?:\\.|[^"\\])*"|//.*', "", code)))
 
 
 def split_names(names):
@@ -353,7 +395,7 @@ def wrong_examples(root, names):
     if pathlib.Path(root) == ROOT:
         yield from (f"tools/reference.py: NO_EXAMPLE has {name} of {page}, which is not there" for page, name in NO_EXAMPLE if (page, name) not in functions)
     for (page, name), found in all_snippets.items():
-        for code, file in found:
+        for _, code, file in found:
             if (page, name) not in known:
                 yield f"tests/reference/{file}: an example of {name}, which docs/reference/{page}.md does not have"
             elif (page, name) in functions and not uses(code, name):
@@ -428,8 +470,7 @@ def pages(root, all_names=None):
             example = None if own else example_of(spelled, pieces)
             shown += bool(own or example)
             if own:
-                file_of = own[0][1]
-                text += f"\nExample, from [{file_of}](../../tests/reference/{file_of}):\n" + "".join(f"\n```cpp\n{code}\n```\n" for code, _ in own)
+                text += shown_examples(own)
             if example:
                 text += f"\nExample, from [{example[2]}]({example[1]}):\n\n```cpp\n{example[0]}\n```\n"
         written[file + ".md"] = text
@@ -500,6 +541,10 @@ template <class T, class Place = TAGMA_FRESH_TYPE(T)>
 
 
 EXAMPLE = """TEST_CASE("two") {
+  const tagma::test::folder folder;
+  const std::string unseen = folder.path;
+  auto pair = tg::tensor<float>({2}, {2, 3});
+  auto other = pair;
   // example: %s
   auto two = tg::twice(pair);  // [4, 6]
   // end
@@ -541,7 +586,7 @@ def self_test():
             guide != [],
             len(without) != 1 or "twice has no example" not in without[0],
             right != [],
-            "```cpp\nauto two = tg::twice(pair);  // [4, 6]\n```" not in shown or "layers.cpp" not in shown,
+            "```cpp\nauto pair = tg::tensor<float>({2}, {2, 3});\nauto two = tg::twice(pair);  // [4, 6]\n```" not in shown or "layers.cpp" not in shown,
             len(false) != 2 or "thrice" not in false[0] or "[4, 6]" not in false[1],
             check(root) != [],
         ]

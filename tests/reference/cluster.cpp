@@ -46,8 +46,7 @@ TEST_CASE("reference: addresses") {
 }
 
 TEST_CASE("reference: clusters and roles") {
-  const tagma::test::temporary_directory folder;
-  const std::string path = folder.path / "cluster.json";
+  const tagma::test::working_directory folder;
   // example: cluster, cluster_from_json, cluster_from_text_or_file, to_string, job_addresses, task_addresses
   tg::cluster members({{"ps", {"a:2222"}}, {"worker", {"b:2222", "c:2222"}}});
   std::string json = tg::to_string(members);  // jobs with the addresses of their tasks
@@ -58,9 +57,9 @@ TEST_CASE("reference: clusters and roles") {
   CHECK(same == members);
   CHECK(also == members);
   CHECK(tg::cluster_from_json(R"({"ps": ["a:2222"], "worker": ["b:2222", "c:2222"]})") == members);
-  std::ofstream(path) << json;
+  std::ofstream("cluster.json") << json;
   // example: cluster_from_file
-  tg::cluster from_file = tg::cluster_from_file(path);  // errors name the file and the place in it
+  tg::cluster from_file = tg::cluster_from_file("cluster.json");  // errors name the file and the place in it
   // end
   CHECK(from_file == members);
 

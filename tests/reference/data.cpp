@@ -68,17 +68,15 @@ TEST_CASE("reference: sources of datasets") {
 }
 
 TEST_CASE("reference: files as datasets") {
-  const tagma::test::temporary_directory folder;
-  const std::string people = folder.path / "people.csv", bytes = folder.path / "data.bin",
-                    lines = folder.path / "a.txt", records = folder.path / "a.tfrecord";
+  const tagma::test::working_directory folder;
   const auto write = [](const std::string& path, std::string_view content) {
     tg::output_file(path).write(content.data(), content.size());
   };
-  write(people, "name,age\nAda,36\nGrace,\n");
-  write(bytes, "HHabcdef");
-  write(lines, "one\n\nthree\n");
+  write("people.csv", "name,age\nAda,36\nGrace,\n");
+  write("data.bin", "HHabcdef");
+  write("a.txt", "one\n\nthree\n");
   // example: datasets::csv, datasets::csv_file_options
-  auto rows = tg::datasets::csv({people}, {.skip_header_records = 1}, tg::io::csv_required<std::string>(),
+  auto rows = tg::datasets::csv({"people.csv"}, {.skip_header_records = 1}, tg::io::csv_required<std::string>(),
                                 tg::io::csv_default(-1.0f));
   auto [names, ages] = rows.batch(2).iterator().next();  // Ada and Grace; [36, -1]
   // end
@@ -86,23 +84,25 @@ TEST_CASE("reference: files as datasets") {
   CHECK(text(ages) == "[36, -1]");
 
   // example: datasets::fixed_length_records
-  auto words = tg::datasets::fixed_length_records({bytes}, {.record_bytes = 3, .header_bytes = 2});  // "abc", "def"
+  auto words =
+      tg::datasets::fixed_length_records({"data.bin"}, {.record_bytes = 3, .header_bytes = 2});  // "abc", "def"
   // end
   CHECK(text(words.batch(2).iterator().next()) == "['abc', 'def']");
 
   // example: datasets::text_lines
-  auto filled = tg::datasets::text_lines({lines}).filter(
+  auto filled = tg::datasets::text_lines({"a.txt"}).filter(
       [](const std::string& line) { return !line.empty(); });  // "one", "three"
   // end
   CHECK(text(filled.batch(9).iterator().next()) == "['one', 'three']");
 
   {
-    tg::io::tf_record_writer writer(tg::io::create(records));
+    tg::io::tf_record_writer writer(tg::io::create("a.tfrecord"));
     writer.write("first");
     writer.close();
   }
   // example: datasets::tf_record
-  std::string record = tg::datasets::tf_record({records}).iterator().next();  // mostly a message for tg::io::example
+  std::string record =
+      tg::datasets::tf_record({"a.tfrecord"}).iterator().next();  // mostly a message for tg::io::example
   // end
   CHECK(record == "first");
 }

@@ -15,17 +15,16 @@ using tagma::test::text;
 using tagma::test::thrown;
 
 TEST_CASE("reference: bytes of files") {
-  const tagma::test::temporary_directory folder;
-  const std::string path = folder.path / "log.txt";
+  const tagma::test::working_directory folder;
   // example: output_file, read_file, replace_file
   const std::string_view pieces[] = {"two\n", "lines\n"};
-  tg::replace_file(path, pieces);         // whoever opens it finds the old file or all of the new one
-  std::string all = tg::read_file(path);  // "two\nlines\n"
-  tg::output_file plain(path);            // from the beginning, at once
+  tg::replace_file("log.txt", pieces);         // whoever opens it finds the old file or all of the new one
+  std::string all = tg::read_file("log.txt");  // "two\nlines\n"
+  tg::output_file plain("log.txt");            // from the beginning, at once
   plain.write("one\n", 4);
   // end
   CHECK(all == "two\nlines\n");
-  CHECK(tg::read_file(path) == "one\n");
+  CHECK(tg::read_file("log.txt") == "one\n");
 
   // example: fail_errno, code_of_errno
   tg::status_code code = tg::code_of_errno(EACCES);  // permission_denied
@@ -54,13 +53,12 @@ TEST_CASE("reference: bytes of files") {
 
 #if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
 TEST_CASE("reference: compressed files") {
-  const tagma::test::temporary_directory folder;
-  const std::string path = folder.path / "data.gz";
+  const tagma::test::working_directory folder;
   // example: io::create, io::open, io::any_sink, io::compression
-  tg::io::any_sink out = tg::io::create(path, tg::io::compression::gzip);
+  tg::io::any_sink out = tg::io::create("data.gz", tg::io::compression::gzip);
   out.write(std::as_bytes(std::span(std::string_view("hello"))));
   out.finish();  // the last bytes come with it
-  tg::io::buffered_reader in(tg::io::open(path, tg::io::compression::gzip));
+  tg::io::buffered_reader in(tg::io::open("data.gz", tg::io::compression::gzip));
   std::string text(in.take(100));  // "hello"
   // end
   CHECK(text == "hello");
@@ -163,20 +161,19 @@ TEST_CASE("reference: records") {
 }
 
 TEST_CASE("reference: TFRecord and Example") {
-  const tagma::test::temporary_directory folder;
-  const std::string path = folder.path / "train.tfrecord";
+  const tagma::test::working_directory folder;
   std::vector<float> pixels(4);
   std::vector<std::int64_t> classes;
   // example: io::tf_record_writer, io::example_writer
   tg::io::example_writer message;
   message.add("pixels", std::vector<float>{0, 0.5f, 1, 0.25f});
   message.add("class", std::vector<std::int64_t>{7});
-  tg::io::tf_record_writer writer(tg::io::create(path));
+  tg::io::tf_record_writer writer(tg::io::create("train.tfrecord"));
   writer.write(message.message());
   writer.close();
   // end
   // example: io::tf_record_reader, io::example, io::fixed_feature, io::feature, io::to_string, io::feature_kind
-  tg::io::tf_record_reader records(tg::io::open(path));
+  tg::io::tf_record_reader records(tg::io::open("train.tfrecord"));
   tg::io::example example;
   for (std::string_view record; records.next(record);) {
     example.parse(record, records.key());
@@ -206,20 +203,19 @@ TEST_CASE("reference: TFRecord and Example") {
 }
 
 TEST_CASE("reference: NumPy and IDX") {
-  const tagma::test::temporary_directory folder;
-  const std::string npy = folder.path / "a.npy", npz = folder.path / "a.npz", idx = folder.path / "a.idx";
+  const tagma::test::working_directory folder;
   // example: write_npy, read_npy
-  tg::write_npy(npy, tg::tensor<float>({2, 2}, {1, 2, 3, 4}));
-  auto t = tg::read_npy<float>(npy);  // [[1, 2], [3, 4]]; another element type throws InvalidArgument
+  tg::write_npy("a.npy", tg::tensor<float>({2, 2}, {1, 2, 3, 4}));
+  auto t = tg::read_npy<float>("a.npy");  // [[1, 2], [3, 4]]; another element type throws InvalidArgument
   // end
   CHECK(text(t) == "[[1, 2], [3, 4]]");
-  CHECK(thrown([&] { (void)tg::read_npy<double>(npy); }).code() == tg::status_code::invalid_argument);
+  CHECK(thrown([&] { (void)tg::read_npy<double>("a.npy"); }).code() == tg::status_code::invalid_argument);
 
 #if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
   // example: write_npz, npz_file, npz_array, npz_options
   tg::tensor<float> kernel({2, 1}, {0.5f, 2}), bias({1}, {3});
-  tg::write_npz(npz, {{"kernel", kernel}, {"bias", bias}}, {.deflate = true});
-  tg::npz_file weights(npz);
+  tg::write_npz("a.npz", {{"kernel", kernel}, {"bias", bias}}, {.deflate = true});
+  tg::npz_file weights("a.npz");
   std::vector<std::string> names = weights.names();  // kernel, bias
   auto k = weights.read<float>("kernel");            // [[0.5], [2]]
   // end
@@ -238,9 +234,9 @@ TEST_CASE("reference: NumPy and IDX") {
   CHECK(text(letters) == "[[97, 98], [99, 100]]");
 
   // example: write_idx, read_idx, io::read_idx
-  tg::write_idx(idx, tg::tensor<std::uint8_t>({3}, {7, 2, 1}));   // the format of MNIST
-  auto labels = tg::read_idx(idx);                                // [7, 2, 1], of std::uint8_t unless said otherwise
-  auto same = tg::io::read_idx<std::uint8_t>(tg::io::open(idx));  // of any source of bytes
+  tg::write_idx("a.idx", tg::tensor<std::uint8_t>({3}, {7, 2, 1}));  // the format of MNIST
+  auto labels = tg::read_idx("a.idx");                               // [7, 2, 1], of std::uint8_t unless said otherwise
+  auto same = tg::io::read_idx<std::uint8_t>(tg::io::open("a.idx"));  // of any source of bytes
   // end
   CHECK(text(labels) == "[7, 2, 1]");
   CHECK(text(same) == "[7, 2, 1]");

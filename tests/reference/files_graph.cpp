@@ -67,11 +67,10 @@ TEST_CASE("reference: texts in graphs") {
 }
 
 TEST_CASE("reference: summaries as bytes") {
-  const tagma::test::temporary_directory folder;
-  const std::string path = folder.path / "events.out.tfevents.1.host";
+  const tagma::test::working_directory folder;
   // example: io::event_file, io::scalar_summary, io::text_summary, io::histogram_summary, io::image_summary,
   // io::stored_png, io::plugin_summary
-  tg::io::event_file events(path, /*seconds since 1970*/ 1.7e9);
+  tg::io::event_file events("events.out.tfevents.1.host", /*seconds since 1970*/ 1.7e9);
   events.add_summary(tg::io::scalar_summary("loss", 0.25), /*step*/ 3, 1.7e9);
   events.add_summary(tg::io::text_summary("note", "**two** layers"), 3, 1.7e9);
   events.add_summary(tg::io::histogram_summary("weights", std::vector<double>{-1, 0, 1}, /*buckets*/ 2), 3, 1.7e9);
@@ -80,7 +79,7 @@ TEST_CASE("reference: summaries as bytes") {
                      1.7e9);  // height 1, width 2
   events.add_summary(tg::io::plugin_summary("all", "hparams", ""), 3, 1.7e9);
   // end
-  tg::io::tf_record_reader records(tg::io::open(path));
+  tg::io::tf_record_reader records(tg::io::open("events.out.tfevents.1.host"));
   int found = 0;
   for (std::string_view record; records.next(record);) ++found;
   CHECK(found == 6);  // the version of the file comes first
@@ -90,13 +89,12 @@ TEST_CASE("reference: summaries as bytes") {
 TEST_CASE("reference: pictures") {
   const std::uint8_t pixels[] = {255, 0, 0, 0, 0, 255};
   const std::string png = tg::io::stored_png(1, 2, 3, pixels), jpeg = tagma::test::stored_picture("ycc_2x2.jpg");
-  const tagma::test::temporary_directory folder;
-  const std::string path = folder.path / "a.png";
-  tg::output_file(path).write(png.data(), png.size());
+  const tagma::test::working_directory folder;
+  tg::output_file("a.png").write(png.data(), png.size());
   // example: io::read_image, io::image_options
-  tg::tensor<std::uint8_t> photo = tg::io::read_image(path, {.channels = 3});  // height, width, channels: [1, 2, 3]
+  tg::tensor<std::uint8_t> photo = tg::io::read_image("a.png", {.channels = 3});  // height, width, channels: [1, 2, 3]
   tg::tensor<std::uint8_t> grey =
-      tg::io::read_image(path, {.channels = 1});  // [1, 2, 1], whatever channels the file has
+      tg::io::read_image("a.png", {.channels = 1});  // [1, 2, 1], whatever channels the file has
   // end
   CHECK(tg::to_string(photo.dims()) == "[1, 2, 3]");
   CHECK(text(photo) == "[[[255, 0, 0], [0, 0, 255]]]");

@@ -14,8 +14,7 @@
 namespace tg = tagma;
 
 TEST_CASE("reference: looking at programs") {
-  const tagma::test::temporary_directory folder;
-  const std::string steps = folder.path / "steps.json";
+  const tagma::test::working_directory folder;
   constexpr auto x = tg::placeholder<"x", float, tg::dyn, 2>();
   auto y = tg::sum(tg::tanh(x));
   auto program = tg::compile([=] { return tg::outputs(y); });
@@ -33,10 +32,10 @@ TEST_CASE("reference: looking at programs") {
   // example: trace, trace_to
   tg::trace timeline;  // outlives the runs
   session.run(y, x = rows, tg::trace_to(timeline));
-  timeline.save(steps);  // open it at ui.perfetto.dev
+  timeline.save("steps.json");  // open it at ui.perfetto.dev
   // end
   CHECK(timeline.size() > 0);
-  CHECK(std::filesystem::exists(steps));
+  CHECK(std::filesystem::exists("steps.json"));
 
   // example: build_info
   std::string built = tg::build_info();  // version, compiler, math library, instruction set, threads
@@ -67,10 +66,9 @@ TEST_CASE("reference: progress") {
 }
 
 TEST_CASE("reference: TensorBoard") {
-  const tagma::test::temporary_directory folder;
-  const std::string runs = folder.path / "first";
+  const tagma::test::working_directory folder;
   // example: summary_writer, hyperparameter
-  tg::summary_writer writer(runs);  // a directory for each run
+  tg::summary_writer writer("runs/first");  // a directory for each run
   writer.hyperparameters({{"learning rate", 0.1}, {"nesterov", true}, {"optimizer", "momentum"}});
   writer.scalar("loss/train", 0.41, /*step*/ 100);
   writer.histogram("weights", tg::tensor<float>({3}, {-1, 0, 1}), 100);

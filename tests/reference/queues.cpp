@@ -78,9 +78,8 @@ TEST_CASE("reference: queues of graphs") {
 }
 
 TEST_CASE("reference: readers") {
-  const tagma::test::temporary_directory folder;
-  const std::string path = folder.path / "people.csv";
-  tg::output_file(path).write("name\nAda\nGrace\n", 15);
+  const tagma::test::working_directory folder;
+  tg::output_file("people.csv").write("name\nAda\nGrace\n", 15);
   // example: reader_of, reader_options, read, read_up_to, reader_kind, file_compression
   constexpr tg::queue_of<"files", tg::queue_options{}, tg::spec<std::string_view>> files;
   constexpr tg::reader_of<"lines", tg::reader_options{.skip_header_lines = 1}> lines;
@@ -95,17 +94,19 @@ TEST_CASE("reference: readers") {
   // end
   tg::container state;
   tg::queue<tg::spec<std::string_view>> names(state, "files");
-  names.enqueue(std::string_view(path));
+  names.enqueue(std::string_view("people.csv"));
   names.close();
   tg::session session(tg::compile([=, key = key, line = line, several = several] {
                         return tg::outputs(key, line, several, count, ended, anew);
                       }),
                       {.state = state});
   CHECK(text(keys) == "[?]");
-  CHECK(session.run(line) == "Ada");
+  const auto [its_key, its_line] = session.run(tg::fetch(key, line));
+  CHECK(its_key == "people.csv:2");
+  CHECK(its_line == "Ada");
   CHECK(text(session.run(several)) == "['Grace']");
   CHECK(session.run(count) == 2);
-  CHECK(code_of([&] { session.run(line); }) == tg::status_code::out_of_range);
+  CHECK(code_of([&, line = line] { session.run(line); }) == tg::status_code::out_of_range);
   CHECK(session.run(ended) == 1);
   session.run(anew);
   CHECK(session.run(count) == 0);

@@ -17,25 +17,25 @@ using tagma::test::code_of;
 using tagma::test::text;
 
 TEST_CASE("reference: files of variables") {
-  const tagma::test::temporary_directory folder;
-  const std::string path = folder.path / "model.safetensors";
+  const tagma::test::working_directory folder;
   // example: save, restore
   auto w = tg::variable<"w", float, 2>(tg::zeros);
   auto up = tg::assign_add(w, tg::ones_like(w));
   auto program = tg::compile([=] { return tg::outputs(w, up); });
   tg::session session(program);
   session.run(up);
-  tg::save(session, path, {{"epoch", "3"}});  // all variables, slots of optimizers, and the number of runs
+  tg::save(session, "model.safetensors",
+           {{"epoch", "3"}});  // all variables, slots of optimizers, and the number of runs
   tg::session other(program);
-  auto texts = tg::restore(other, path);   // texts["epoch"] is "3", texts["step"] the number of runs
-  tg::tensor<float> again = other.run(w);  // [1, 1]
+  auto texts = tg::restore(other, "model.safetensors");  // texts["epoch"] is "3", texts["step"] the number of runs
+  tg::tensor<float> again = other.run(w);                // [1, 1]
   // end
   CHECK(texts["epoch"] == "3");
   CHECK(texts["step"] == "1");
   CHECK(text(again) == "[1, 1]");
 
   // example: safetensors::file, safetensors::stored_tensor, safetensors::metadata
-  tg::safetensors::file file(path);
+  tg::safetensors::file file("model.safetensors");
   for (const tg::safetensors::stored_tensor& t : file.entries())
     std::printf("%s %s\n", t.name.c_str(), tg::to_string(t.dims).c_str());  // w [2]
   auto loaded = file.load<float>("w");                                      // [1, 1]
@@ -47,14 +47,13 @@ TEST_CASE("reference: files of variables") {
   // example: safetensors::write, safetensors::named_tensor
   tg::tensor<float> kernel({2, 1}, {0.5f, 2});
   const tg::safetensors::named_tensor all[] = {{"kernel", tg::dtype::float32, kernel.dims(), kernel.data()}};
-  tg::safetensors::write(path, all, {{"made_by", "me"}});  // other libraries read it
+  tg::safetensors::write("model.safetensors", all, {{"made_by", "me"}});  // other libraries read it
   // end
-  CHECK(text(tg::safetensors::file(path).load<float>("kernel")) == "[[0.5], [2]]");
+  CHECK(text(tg::safetensors::file("model.safetensors").load<float>("kernel")) == "[[0.5], [2]]");
 }
 
 TEST_CASE("reference: files of several machines") {
-  const tagma::test::temporary_directory folder;
-  const std::string path = folder.path / "model.safetensors.index.json";
+  const tagma::test::working_directory folder;
   // example: safetensors::index, safetensors::to_json, safetensors::index_from_json, safetensors::is_file_name
   tg::safetensors::index index;
   index.files["w"] = "model-00001-of-00002.safetensors";  // which file beside the index has which tensor
@@ -68,18 +67,17 @@ TEST_CASE("reference: files of several machines") {
   CHECK(same.total_size == 8);
   CHECK(good);
   CHECK_FALSE(elsewhere);
-  tg::output_file(path).write(json.data(), json.size());
+  tg::output_file("model.safetensors.index.json").write(json.data(), json.size());
   // example: safetensors::read_index
-  auto from_file = tg::safetensors::read_index(path);  // NotFound if there is none
-  const std::string& where = from_file.files["w"];     // "model-00001-of-00002.safetensors"
+  auto from_file = tg::safetensors::read_index("model.safetensors.index.json");  // NotFound if there is none
+  const std::string& where = from_file.files["w"];                               // "model-00001-of-00002.safetensors"
   // end
   CHECK(where == "model-00001-of-00002.safetensors");
-  CHECK(code_of([&] { (void)tg::safetensors::read_index(folder.path / "none"); }) == tg::status_code::not_found);
+  CHECK(code_of([&] { (void)tg::safetensors::read_index("none"); }) == tg::status_code::not_found);
 }
 
 TEST_CASE("reference: training") {
-  const tagma::test::temporary_directory folder;
-  const std::string model = folder.path / "model";
+  const tagma::test::working_directory folder;
   constexpr auto x = tg::placeholder<"x", float, tg::dyn, 1>();
   constexpr auto y = tg::placeholder<"y", float, tg::dyn, 1>();
   auto loss = tg::mean_squared_error(tg::dense<"line", 1>(x), y);
@@ -90,12 +88,12 @@ TEST_CASE("reference: training") {
   auto pairs = tg::datasets::from_slices(xs, ys);  // tuples of a row of xs and one of ys
   tg::training_history history = tg::fit(
       session, train, tg::inputs(x, y), [&](std::uint64_t epoch) { return pairs.shuffle(4, 7).epoch(epoch).batch(2); },
-      {.epochs = 20, .checkpoints = model, .restore_best = true, .progress = false}, tg::report("loss", loss));
+      {.epochs = 20, .checkpoints = "model", .restore_best = true, .progress = false}, tg::report("loss", loss));
   double at_first = history.epochs.front().training[0];  // the mean of "loss" over the first epoch
   double best = history.epochs[static_cast<std::size_t>(history.best)].training[0];  // far less
   // end
   CHECK(best < at_first / 10);
-  CHECK(std::filesystem::exists(model + "-best.safetensors"));
+  CHECK(std::filesystem::exists("model-best.safetensors"));
 
   // example: evaluate
   double error =
