@@ -982,7 +982,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
   }
 }
 
-/// The same and, as a third handle, how often each value is there [u], int64.
+/// What `unique` returns and, as a third handle, how often each value is there [u], int64.
 template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto unique_with_counts(const E& e) {
   TAGMA_NEEDS_VECTOR(typename E::spec_type);
@@ -1592,7 +1592,8 @@ template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYP
   TAGMA_NEEDS_BATCHES("dequeue_many", Queue, Count);
   if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, false, Place>(q);
 }
-/// The same, but as many as there are, one at least, where the queue is closed: [n, component...].
+/// Takes `Count` tuples as `dequeue_many`, or where the queue is closed as many as there are, one at least:
+/// [n, component...]. OutOfRange if it is closed and empty.
 template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 [[nodiscard]] constexpr auto dequeue_up_to(const Queue& q) {
   TAGMA_NEEDS_BATCHES("dequeue_up_to", Queue, Count);
@@ -3910,7 +3911,8 @@ class listed_operation {
       device::operations::own_operation_list::of_process().add_early(detail::describe_operation<Op, Calls...>());
   }
 };
-/// The same when the program runs, for what is loaded late. Throws AlreadyExists.
+/// Lists an operation as an object of `listed_operation` does, when it is called: for what is loaded late. Throws
+/// AlreadyExists if there is one of its name.
 template <class Op, class... Calls>
 void list_operation() {
   TAGMA_NEEDS_A_WHOLE_OPERATION("list_operation", Op, Calls...);
