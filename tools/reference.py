@@ -480,7 +480,7 @@ def pages(root, all_names=None):
         "# Reference\n\nEvery public name, from the comments of the headers: what it does, its parameters with their defaults, the variables that\n"
         "it makes, and its errors, by number (TAGMA-E: [diagnostics](../diagnostics.md), refused by the compiler) or by status code\n"
         "([errors](errors.md), thrown when the program runs). `namespace tg = tagma;` throughout. Names of PyTorch, Keras and TensorFlow:\n"
-        f"[translation](../translation.md). {count} names, {shown} of them with an example that the tests compile.\n\n"
+        f"[translation](../translation.md). {count} names, {shown} of them with an example that the tests run.\n\n"
         "These pages are written by `python3 tools/reference.py`; `mkdocs build -f tools/mkdocs.yml` makes a site of them that can be searched.\n\n"
         "| | |\n|---|---|\n" + "\n".join(index) + "\n")
     return written

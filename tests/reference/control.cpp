@@ -57,9 +57,8 @@ TEST_CASE("reference: loops") {
   auto root = tg::cond(
       start > 0.0f, [](auto v) { return tg::sqrt(v); }, [](auto v) { return v * 0.0f; }, start);
   // end
-  tg::session session(tg::compile([=, last = last, sums = sums, steps = steps, small = small] {
-    return tg::outputs(last, sums, steps, small, root);
-  }));
+  const auto all_outputs = tg::outputs(last, sums, steps, small, root);
+  tg::session session(tg::compile([=] { return all_outputs; }));
   const tg::tensor<float> all({3}, {1, 2, 3});
   CHECK(text(all) == "[1, 2, 3]");
   CHECK(session.run(last, xs = all, start = 10.0f) == 16.0f);

@@ -48,9 +48,8 @@ TEST_CASE("reference: texts in graphs") {
       sentences, tg::feature<"class", std::int64_t>, tg::feature_list<"words", std::int64_t>.may_be_missing(),
       tg::list_length<"words">);  // [?], [?, ?] and [?]: one sentence a row
   // end
-  tg::session session(tg::compile(
-      [=, ages = ages, weights = weights, pixels = pixels, classes = classes, label = label, ids = ids,
-       length = length] { return tg::outputs(ages, weights, words, pixels, classes, label, ids, length); }));
+  const auto all_outputs = tg::outputs(ages, weights, words, pixels, classes, label, ids, length);
+  tg::session session(tg::compile([=] { return all_outputs; }));
   const std::vector<std::string_view> records{"36;1;2", ";3;4"};
   CHECK(text(session.run(ages, lines = records)) == "[36, -1]");
   CHECK(text(session.run(weights, lines = records)) == "[[1, 2], [3, 4]]");

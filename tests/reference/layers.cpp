@@ -34,9 +34,9 @@ TEST_CASE("reference: layers") {
   auto [training, moves] = tg::batch_norm<"batch", tg::phase::training>(hidden);  // run `moves` beside the optimizer
   auto inference = tg::batch_norm<"batch", tg::phase::inference>(hidden);         // the same variables
   // end
-  tg::session session(tg::compile([=, training = training, moves = moves] {
-    return tg::outputs(scores, logits, kernel, bias, normal, in_groups, by_size, training, moves, inference);
-  }));
+  const auto all_outputs =
+      tg::outputs(scores, logits, kernel, bias, normal, in_groups, by_size, training, moves, inference);
+  tg::session session(tg::compile([=] { return all_outputs; }));
   const tg::tensor<float> xs({2, 8}, {1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1});
   CHECK(session.run(scores, x = xs).dims() == tg::shape{2, 3});
   CHECK(session.run(logits, x = xs).dims() == tg::shape{2, 3});
@@ -110,8 +110,8 @@ TEST_CASE("reference: recurrent layers") {
   auto candidate_bias = tg::variable<"candidate/bias", float, 16>(tg::zeros);
   auto of_gru = tg::gru_cell(x, h, gates, gates_bias, candidate, candidate_bias);  // [?, 16]
   // end
-  tg::session session(
-      tg::compile([=, next_h = next_h] { return tg::outputs(last, every, simple, steps, both, next_h, of_gru); }));
+  const auto all_outputs = tg::outputs(last, every, simple, steps, both, next_h, of_gru);
+  tg::session session(tg::compile([=] { return all_outputs; }));
   const tg::tensor<float> some({2, 5, 8}), xs({2, 8}), states({2, 16});
   CHECK(text(last) == "[?, 16]");
   CHECK(text(every) == "[?, ?, 16]");

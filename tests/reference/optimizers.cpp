@@ -37,10 +37,9 @@ TEST_CASE("reference: gradients") {
   // end
   auto average_w = std::get<0>(averages).second;
   auto average_b = std::get<1>(averages).second;
-  tg::session session(tg::compile([=, by_w = by_w, by_b = by_b, first = first] {
-    return tg::outputs(loss, slope, by_w, by_b, bend, step, clipped, norm, shorter, first, train, average_w, average_b,
-                       together, w);
-  }));
+  const auto all_outputs = tg::outputs(loss, slope, by_w, by_b, bend, step, clipped, norm, shorter, first, train,
+                                       average_w, average_b, together, w);
+  tg::session session(tg::compile([=] { return all_outputs; }));
   CHECK(session.run(loss) == 20.0f);
   CHECK(text(session.run(slope)) == "[12, -4]");
   CHECK(text(session.run(by_w)) == "[12, -4]");

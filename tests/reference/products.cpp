@@ -78,9 +78,9 @@ TEST_CASE("reference: convolutions and pooling") {
       tg::batch_norm(x, gamma, beta, 0.0);          // [[-1, -1], [1, 1]], [2, 20] and [1, 100]
   auto rows = tg::layer_norm(x, gamma, beta, 0.0);  // [[-1, 1], [-1, 1]]: each row by itself
   // end
-  tg::session session(tg::compile([=, normal = normal, its_mean = its_mean, its_variance = its_variance] {
-    return tg::outputs(plain, larger, overlapping, mean, means, largest, normal, its_mean, its_variance, rows);
-  }));
+  const auto all_outputs =
+      tg::outputs(plain, larger, overlapping, mean, means, largest, normal, its_mean, its_variance, rows);
+  tg::session session(tg::compile([=] { return all_outputs; }));
   const tg::tensor<float> xs({2, 2}, {1, 10, 3, 30}), some({2, 28, 28, 3});
   CHECK(text(xs) == "[[1, 10], [3, 30]]");
   CHECK(text(session.run(normal, x = xs)) == "[[-1, -1], [1, 1]]");

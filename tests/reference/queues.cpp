@@ -96,17 +96,16 @@ TEST_CASE("reference: readers") {
   tg::queue<tg::spec<std::string_view>> names(state, "files");
   names.enqueue(std::string_view("people.csv"));
   names.close();
-  tg::session session(tg::compile([=, key = key, line = line, several = several] {
-                        return tg::outputs(key, line, several, count, ended, anew);
-                      }),
-                      {.state = state});
+  const auto all_outputs = tg::outputs(key, line, several, count, ended, anew);
+  tg::session session(tg::compile([=] { return all_outputs; }), {.state = state});
   CHECK(text(keys) == "[?]");
   const auto [its_key, its_line] = session.run(tg::fetch(key, line));
   CHECK(its_key == "people.csv:2");
   CHECK(its_line == "Ada");
   CHECK(text(session.run(several)) == "['Grace']");
   CHECK(session.run(count) == 2);
-  CHECK(code_of([&, line = line] { session.run(line); }) == tg::status_code::out_of_range);
+  const auto next_line = line;
+  CHECK(code_of([&] { session.run(next_line); }) == tg::status_code::out_of_range);
   CHECK(session.run(ended) == 1);
   session.run(anew);
   CHECK(session.run(count) == 0);

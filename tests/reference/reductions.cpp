@@ -30,10 +30,9 @@ TEST_CASE("reference: reductions") {
   // example: moments
   auto [mean, variance] = tg::moments<1>(x);  // [2, 5] and [0.6667, 0.6667]
   // end
-  tg::session session(tg::compile([=, mean = mean, variance = variance] {
-    return tg::outputs(total, rows, kept, means, products, largest, least, position, row, all_above, any_above, mean,
-                       variance);
-  }));
+  const auto all_outputs = tg::outputs(total, rows, kept, means, products, largest, least, position, row, all_above,
+                                       any_above, mean, variance);
+  tg::session session(tg::compile([=] { return all_outputs; }));
   const tg::tensor<float> xs({2, 3}, {1, 2, 3, 4, 5, 6});
   CHECK(text(xs) == "[[1, 2, 3], [4, 5, 6]]");
   CHECK(session.run(total, x = xs) == 21.0f);
@@ -68,9 +67,8 @@ TEST_CASE("reference: order") {
   auto left = tg::cumsum<1, tg::cumsum_options{.reverse = true}>(x);      // [[22, 19, 10, 9]]
   // end
   auto index = tg::top_k_indices<1>(x);
-  tg::session session(tg::compile([=, values = values, positions = positions] {
-    return tg::outputs(values, positions, best, index, rising, falling, order, running, before, left);
-  }));
+  const auto all_outputs = tg::outputs(values, positions, best, index, rising, falling, order, running, before, left);
+  tg::session session(tg::compile([=] { return all_outputs; }));
   const tg::tensor<float> xs({1, 4}, {3, 9, 1, 9});
   CHECK(text(xs) == "[[3, 9, 1, 9]]");
   CHECK(text(session.run(values, x = xs)) == "[[9, 9]]");

@@ -43,9 +43,8 @@ TEST_CASE("reference: shapes of tensors") {
   // example: pad, padding
   auto framed = tg::pad<tg::padding{}, tg::padding{1, 2}>(a, 0.0f);  // [[0, 1, 2, 0, 0], [0, 3, 4, 0, 0]]
   // end
-  tg::session session(tg::compile([=, left = left, right = right] {
-    return tg::outputs(beside, pairs, left, right, twice, middle, last_row, backwards, framed);
-  }));
+  const auto all_outputs = tg::outputs(beside, pairs, left, right, twice, middle, last_row, backwards, framed);
+  tg::session session(tg::compile([=] { return all_outputs; }));
   const tg::tensor<float> as({2, 2}, {1, 2, 3, 4}), bs({2, 2}, {5, 6, 7, 8}), ms({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
   CHECK(text(as) == "[[1, 2], [3, 4]]");
   CHECK(text(session.run(right, a = as, b = bs)) == "[[5, 6], [7, 8]]");
@@ -100,9 +99,8 @@ TEST_CASE("reference: filters") {
   auto [values, which] = tg::unique(labels);                                   // [7, 3] and [0, 1, 0, 0]
   auto [same, where, counts] = tg::unique_with_counts(labels);                 // counts are [3, 1]
   // end
-  tg::session session(tg::compile([=, values = values, which = which, counts = counts] {
-    return tg::outputs(filled, places, values, which, counts);
-  }));
+  const auto all_outputs = tg::outputs(filled, places, values, which, counts);
+  tg::session session(tg::compile([=] { return all_outputs; }));
   const tg::tensor<float> xs({3, 2}, {1, 0, 0, 0, 3, 4});
   const tg::tensor<std::int32_t> all({4}, {7, 3, 7, 7});
   CHECK(text(xs) == "[[1, 0], [0, 0], [3, 4]]");
