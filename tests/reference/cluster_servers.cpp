@@ -6,7 +6,6 @@
 #include <tagma/program_files.hpp>
 #include <tagma/programs.hpp>
 #include <tagma/queues.hpp>
-#include <tagma/remote_queues.hpp>
 #include <tagma/tagma.hpp>
 
 #include "support/errors.hpp"
@@ -14,6 +13,7 @@
 #include "support/temporary_directory.hpp"
 #include "support/texts.hpp"
 #include "tagma/cluster/monitored_session.hpp"
+#include "tagma/cluster/queue.hpp"
 #include "tagma/cluster/typed_session.hpp"
 
 namespace tg = tagma;

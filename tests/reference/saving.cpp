@@ -4,13 +4,13 @@
 
 #include <tagma/datasets.hpp>
 #include <tagma/fit.hpp>
-#include <tagma/servers.hpp>
 #include <tagma/tagma.hpp>
 #include <tagma/train.hpp>
 
 #include "support/errors.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/texts.hpp"
+#include "tagma/io/safetensors_index.hpp"
 
 namespace tg = tagma;
 using tagma::test::code_of;
