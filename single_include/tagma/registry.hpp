@@ -906,7 +906,8 @@ template <class Index, detail::named_queue First, detail::named_queue... Rest, c
 
 namespace tagma {
 
-/// What a record of a file is.
+/// What a record of a file is: a line, so many bytes, a record of TFRecord, all of it, or its name, with which
+/// `identity` opens nothing.
 enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, whole_file, identity };
 
 /// What messages call a reader of this kind.
@@ -7450,7 +7451,8 @@ TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
 namespace tagma::io {
 
 /// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
-/// format whose files may begin like that needs to be told.
+/// format whose files may begin like that needs to be told. `deflate` is a stream without a frame around it, as in ZIP
+/// archives.
 enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 /// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.
