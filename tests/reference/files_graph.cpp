@@ -9,7 +9,7 @@
 #include <tagma/summaries.hpp>
 #include <tagma/tagma.hpp>
 
-#include "support/pictures.hpp"
+#include "support/bytes_of_hex.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/texts.hpp"
 
@@ -85,9 +85,22 @@ TEST_CASE("reference: summaries as bytes") {
 }
 
 #if defined(TAGMA_WITH_PNG) && TAGMA_WITH_PNG && defined(TAGMA_WITH_JPEG) && TAGMA_WITH_JPEG
+namespace {
+
+// tests/io/pictures/grey.jpg
+constexpr std::string_view grey_jpeg =
+    "ffd8ffe000104a46494600010100000100010000ffdb0043000503040404030504040405050506070c08070707070f0b0b09"
+    "0c110f1212110f111113161c1713141a1511111821181a1d1d1f1f1f13172224221e241c1e1f1effc0000b08001700250101"
+    "1100ffc4001800000301010000000000000000000000000405060107ffc4001e100003000202030100000000000000000001"
+    "02030005061104129171ffda0008010100003f00e09e3eaa305015077f984cfc1a50f48871beb78c5aec0b21ebf32b755c4e"
+    "7200ba0f98f65ab8493d420f9925ade316b90590e56eab89ce401741f31ec35918280a83e6132d7d6a7a4438d7c5e317acfd"
+    "8a1cc86b6305e9506113f09a87a500638d671a6bb02dd7dcaed571684802caa71e4f5b092fa8419fffd9";
+
+}  // namespace
+
 TEST_CASE("reference: pictures") {
   const std::uint8_t pixels[] = {255, 0, 0, 0, 0, 255};
-  const std::string png = tg::io::stored_png(1, 2, 3, pixels), jpeg = tagma::test::stored_picture("ycc_2x2.jpg");
+  const std::string png = tg::io::stored_png(1, 2, 3, pixels), jpeg = tagma::test::bytes_of_hex(grey_jpeg);
   const tagma::test::working_directory folder;
   tg::output_file("a.png").write(png.data(), png.size());
   // example: io::read_image, io::image_options
