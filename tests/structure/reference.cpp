@@ -123,8 +123,8 @@ int main() {
 
   // Layers.
   auto normalised = tg::layer_norm<"norm">(x, 1e-5);                          // PyTorch's epsilon
-  auto [training, update] = tg::batch_norm<"batch", tg::phase::training>(x);  // fetch tg::group(train, update)
-  auto inference = tg::batch_norm<"batch", tg::phase::inference>(x);          // the same variables
+  auto training = tg::batch_norm<"batch">(x, tg::phase::training);  // minimize moves its averages
+  auto inference = tg::batch_norm<"batch">(x, tg::phase::inference);          // the same variables
   auto every_step = tg::rnn<"rnn", 4>(sequence, tg::return_sequences);        // [?, ?, 4]
   auto last_step = tg::rnn<"rnn", 4>(sequence, tg::last_output);              // [?, 4]
   auto kernel = tg::variable<"cell/kernel", float, 12, 16>(tg::glorot_uniform);
