@@ -87,6 +87,7 @@
 #include "tagma/nn/norm_layers.hpp"
 #include "tagma/nn/repeat.hpp"
 #include "tagma/nn/sequential.hpp"
+#include "tagma/nn/volume_layers.hpp"
 #include "tagma/nn/weighted_losses.hpp"
 
 #include "tagma/plan/program.hpp"

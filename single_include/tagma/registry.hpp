@@ -8858,8 +8858,9 @@ using of_handles =
                    op::accumulate_gradients, op::update_averages, op::global_norm_scale, op::zero_state,
                    op::recurrent<op::simple_cell>, op::recurrent<op::gru_cell>, op::recurrent<op::lstm_cell>,
                    op::positions, op::reverse, op::rotary_embedding, op::attention, op::normalize_groups,
-                   op::normalize_root, op::upsample2d, op::resize_bilinear, op::weighted_mean,
-                   op::smoothed_cross_entropy, op::ratio, op::count_true, op::count_above, op::area_under_curve>;
+                   op::normalize_root, op::upsample2d, op::resize_bilinear, op::volume_to_images, op::volume_filter,
+                   op::weighted_mean, op::smoothed_cross_entropy, op::ratio, op::count_true, op::count_above,
+                   op::area_under_curve>;
 
 namespace detail {
 
