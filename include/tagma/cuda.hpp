@@ -49,6 +49,8 @@
 #include "tagma/expr/op/shuffle.hpp"
 
 #include "tagma/nn/clip.hpp"
+#include "tagma/nn/training_options.hpp"
+
 #include "tagma/nn/optimizers.hpp"
 
 #include "tagma/device/cuda/provide.hpp"

@@ -80,6 +80,8 @@
 
 #include "tagma/nn/clip.hpp"
 
+#include "tagma/nn/training_options.hpp"
+
 #include "tagma/nn/optimizers.hpp"
 
 #include "tagma/expr/op/loop.hpp"

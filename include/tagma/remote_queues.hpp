@@ -84,6 +84,8 @@
 
 #include "tagma/nn/clip.hpp"
 
+#include "tagma/nn/training_options.hpp"
+
 #include "tagma/nn/optimizers.hpp"
 
 #include "tagma/expr/on.hpp"

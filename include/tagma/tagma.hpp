@@ -75,7 +75,10 @@
 
 #include "tagma/nn/conv_layers.hpp"
 #include "tagma/nn/metrics.hpp"
+#include "tagma/nn/training_options.hpp"
+
 #include "tagma/nn/optimizers.hpp"
+#include "tagma/nn/own_optimizer.hpp"
 #include "tagma/nn/partitioned_variable.hpp"
 #include "tagma/nn/recurrent.hpp"
 
@@ -84,9 +87,11 @@
 #include "tagma/nn/norm_layers.hpp"
 #include "tagma/nn/repeat.hpp"
 #include "tagma/nn/sequential.hpp"
+#include "tagma/nn/volume_layers.hpp"
 #include "tagma/nn/weighted_losses.hpp"
 
 #include "tagma/plan/program.hpp"
+#include "tagma/plan/trainable_variables.hpp"
 
 #include "tagma/runtime/run_check.hpp"
 #include "tagma/runtime/session.hpp"

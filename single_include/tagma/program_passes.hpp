@@ -194,6 +194,11 @@
                 ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
                 "a letter, a digit or '.'")
 
+/// What differs between training and inference is told which it is. `Who` is called as in `Example`.
+#define TAGMA_NEEDS_PHASE(Who, Example, ...)              \
+  static_assert(::tagma::diagnose::is_phase<__VA_ARGS__>, \
+                "TAGMA-E179 " Who ": is for training or for inference, which an argument says: " Who Example)
+
 /// A tensor can have this element type and these extents. `Who` says who asks.
 #define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
   static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
@@ -1471,6 +1476,8 @@ namespace tagma::detail {
       return "TAGMA-E064 gradient: the first operand does not depend on the second";
     case ir::build_problem::nothing_to_train:
       return "TAGMA-E063 minimize: the loss depends on no trainable variable";
+    case ir::build_problem::empty_scope:
+      return "TAGMA-E300 minimize: a scope that says what is trained, or is not, has no such variable behind the loss";
     case ir::build_problem::too_large:
       return "TAGMA-E080 compile: the graph has more nodes than a process builds";
     case ir::build_problem::too_many_scopes:
@@ -1644,6 +1651,7 @@ template <class... Pass>
 // expr/rules.hpp
 #undef TAGMA_EXPR_RULES
 #undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_PHASE
 #undef TAGMA_NEEDS_TENSOR
 #undef TAGMA_NEEDS_FLOATS
 #undef TAGMA_NEEDS_NUMBERS

@@ -311,6 +311,11 @@
                 ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
                 "a letter, a digit or '.'")
 
+/// What differs between training and inference is told which it is. `Who` is called as in `Example`.
+#define TAGMA_NEEDS_PHASE(Who, Example, ...)              \
+  static_assert(::tagma::diagnose::is_phase<__VA_ARGS__>, \
+                "TAGMA-E179 " Who ": is for training or for inference, which an argument says: " Who Example)
+
 /// A tensor can have this element type and these extents. `Who` says who asks.
 #define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
   static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
@@ -1650,6 +1655,8 @@ namespace tagma::detail {
       return "TAGMA-E064 gradient: the first operand does not depend on the second";
     case ir::build_problem::nothing_to_train:
       return "TAGMA-E063 minimize: the loss depends on no trainable variable";
+    case ir::build_problem::empty_scope:
+      return "TAGMA-E300 minimize: a scope that says what is trained, or is not, has no such variable behind the loss";
     case ir::build_problem::too_large:
       return "TAGMA-E080 compile: the graph has more nodes than a process builds";
     case ir::build_problem::too_many_scopes:
@@ -8850,11 +8857,13 @@ namespace tagma::device::operations {
 
 /// What only handles have, beside the operations of finished graphs and `compositions`.
 using of_handles =
-    operation_list<op::gradient, ir::loop_end, op::normalize, op::normalize_by, op::move_averages,
-                   op::global_norm_scale, op::zero_state, op::recurrent<op::simple_cell>, op::recurrent<op::gru_cell>,
-                   op::recurrent<op::lstm_cell>, op::positions, op::reverse, op::rotary_embedding, op::attention,
-                   op::normalize_groups, op::normalize_root, op::upsample2d, op::resize_bilinear, op::weighted_mean,
-                   op::smoothed_cross_entropy, op::ratio, op::count_true, op::count_above, op::area_under_curve>;
+    operation_list<op::gradient, ir::loop_end, op::normalize, op::normalize_by, op::normalize_and_learn,
+                   op::accumulate_gradients, op::update_averages, op::global_norm_scale, op::zero_state,
+                   op::recurrent<op::simple_cell>, op::recurrent<op::gru_cell>, op::recurrent<op::lstm_cell>,
+                   op::positions, op::reverse, op::rotary_embedding, op::attention, op::normalize_groups,
+                   op::normalize_root, op::upsample2d, op::resize_bilinear, op::volume_to_images, op::volume_filter,
+                   op::weighted_mean, op::smoothed_cross_entropy, op::ratio, op::count_true, op::count_above,
+                   op::area_under_curve>;
 
 namespace detail {
 
@@ -8969,6 +8978,7 @@ namespace tagma::runtime {
 // expr/rules.hpp
 #undef TAGMA_EXPR_RULES
 #undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_PHASE
 #undef TAGMA_NEEDS_TENSOR
 #undef TAGMA_NEEDS_FLOATS
 #undef TAGMA_NEEDS_NUMBERS

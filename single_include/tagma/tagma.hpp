@@ -328,6 +328,11 @@ using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()
                 ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
                 "a letter, a digit or '.'")
 
+/// What differs between training and inference is told which it is. `Who` is called as in `Example`.
+#define TAGMA_NEEDS_PHASE(Who, Example, ...)              \
+  static_assert(::tagma::diagnose::is_phase<__VA_ARGS__>, \
+                "TAGMA-E179 " Who ": is for training or for inference, which an argument says: " Who Example)
+
 /// A tensor can have this element type and these extents. `Who` says who asks.
 #define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
   static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
@@ -2549,7 +2554,9 @@ struct op_rules {
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
   int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
   void (*lift)(lift_args&) = nullptr;          ///< does it once for all elements of a loop, in front of it
-  bool in_registry = false;                    ///< `is_in_registry`
+  void (*learn)(expand_args&) = nullptr;  ///< of a composition: what it learns beside the optimizer of its parameters
+  std::uint64_t parameters = 0;           ///< bit i: input i is a parameter whose training means that
+  bool in_registry = false;               ///< `is_in_registry`
 };
 
 namespace detail {
@@ -2616,6 +2623,8 @@ constexpr op_rules make_rules() {
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   if constexpr (requires { &Op::weight; }) rules.weight = &Op::weight;
   if constexpr (requires(lift_args & l) { Op::lift(l); }) rules.lift = &Op::lift;
+  if constexpr (requires(expand_args & e) { Op::learn(e); })
+    rules.learn = &Op::learn, rules.parameters = Op::parameters;
   return rules;
 }
 
@@ -6915,6 +6924,96 @@ template <extent Depth, element T = float, expression I, class Place = TAGMA_FRE
 /// Normalisation: Ioffe and Szegedy 2015 over a batch, Ba et al. 2016 over the features of each example. Compositions
 /// of moments and element-wise operations, from which the gradients follow.
 
+// ---- tagma/expr/op/control.hpp
+
+/// @file
+/// Order without data: group and after.
+
+#include <tuple>
+
+namespace tagma {
+namespace op {
+
+/// Done when everything it waits for is done.
+struct group {
+  static constexpr const char* name = "group";
+  static constexpr ir::op_kind kind = ir::op_kind::control;
+  static constexpr bool stateful = true;
+  static constexpr void takes(auto& t) { t.inputs(0); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+/// A node that waits for others: the record of `Id` with more control dependencies.
+template <class Id, class... Controls>
+struct after_definition {
+  static constexpr const ir::record* origin = find_record<Id>();
+  static constexpr auto controls = [] {
+    fixed_array<const ir::record*, origin->controls.size() + sizeof...(Controls)> all{};
+    std::size_t n = 0;
+    for (const ir::record* r : origin->controls) all[n++] = r;
+    ((all[n++] = find_record<Controls>()), ...);
+    return all;
+  }();
+  static constexpr tensor_spec spec = origin->spec;
+  static constexpr ir::record value = [] {
+    ir::record r = *origin;
+    r.controls = controls;
+    r.bare = nullptr;
+    r.copied = origin;
+    r.carries = r.carries || (false || ... || find_record<Controls>()->carries);
+    r.hash = hash_combine(hash_text("after"), r.hash);
+    for (const ir::record* c : controls) r.hash = hash_combine(r.hash, c->hash);
+    return r;
+  }();
+};
+
+}  // namespace detail
+
+/// A node without value that is done when all its operands are: the usual fetch of several updates.
+template <expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
+[[nodiscard]] TAGMA_INLINE constexpr auto group(const E&... e) {
+  using definition =
+      detail::node_definition<op::group, ir::attributes<0>{}, detail::id_list<>, detail::id_list<typename E::id...>>;
+  return detail::make_handle<definition, Place>(e...);
+}
+
+namespace detail {
+
+/// One `after` may be applied to several nodes.
+template <class Place, class Id>
+struct waiting {};
+
+/// What `after` returns: applied to a handle, it makes that node wait.
+template <class Place, class... Before>
+struct after_all {
+  std::tuple<Before...> before;
+
+  template <expression E>
+  [[nodiscard]] constexpr auto operator()(const E& e) const {
+    using definition = after_definition<typename E::id, typename Before::id...>;
+    using place = std::conditional_t<std::is_void_v<Place>, void, waiting<Place, typename E::id>>;
+    return std::apply([&e](const Before&... b) { return make_handle<definition, place>(e, b...); }, before);
+  }
+};
+
+}  // namespace detail
+
+/// Control dependencies: `after(a, b)(e)` is `e`, computed once `a` and `b` are done. Only the node `e` waits, not the
+/// nodes it is made of.
+template <expression... Before, class Place = TAGMA_FRESH_TYPE(Before...)>
+[[nodiscard]] TAGMA_INLINE constexpr auto after(const Before&... before) {
+  return detail::after_all<Place, Before...>{{before...}};
+}
+
+}  // namespace tagma
+
 namespace tagma {
 
 namespace diagnose {
@@ -6965,6 +7064,27 @@ struct normalize : composition<13> {
     const ir::node_id both = normalization::moments_of(e);
     const ir::node_id centred = e.emit(subtract{}, e.in(0), e.g.emit_output(both, 0));
     e.result = normalization::scale_and_shift(e, centred, e.g.emit_output(both, 1), e.in(1), e.in(2), e.in(3));
+  }
+};
+
+/// The same, of a layer that keeps moving averages: who trains it moves them towards the moments of the batch, a -= (a
+/// - moment) * share. Inputs: x, gamma, beta, epsilon, the moving mean, the moving variance, the share of the batch.
+struct normalize_and_learn : composition<13> {
+  static constexpr const char* name = "normalize_and_learn";
+  static constexpr std::uint64_t parameters = 0b110;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return normalize::infer(a); }
+  static constexpr void expand(auto& e) { normalize::expand(e); }
+  static constexpr void learn(auto& e) {
+    const ir::node_id both = normalization::moments_of(e);
+    const ir::node_id moved[] = {move(e, 4, e.g.emit_output(both, 0)), move(e, 5, e.g.emit_output(both, 1))};
+    e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {moved});
+  }
+
+ private:
+  /// Moves input `i`, which is read as it is behind what changed it before.
+  static constexpr ir::node_id move(auto& e, int i, ir::node_id moment) {
+    constexpr int inputs = 7;
+    return e.emit(assign_sub{}, e.in(i), e.emit(multiply{}, e.emit(subtract{}, e.in(inputs + i), moment), e.in(6)));
   }
 };
 
@@ -7897,95 +8017,6 @@ template <extent... Multiples, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_PARTS
-// ---- tagma/expr/op/control.hpp
-
-/// @file
-/// Order without data: group and after.
-
-#include <tuple>
-
-namespace tagma {
-namespace op {
-
-/// Done when everything it waits for is done.
-struct group {
-  static constexpr const char* name = "group";
-  static constexpr ir::op_kind kind = ir::op_kind::control;
-  static constexpr bool stateful = true;
-  static constexpr void takes(auto& t) { t.inputs(0); }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {};
-    return nullptr;
-  }
-};
-
-}  // namespace op
-
-namespace detail {
-
-/// A node that waits for others: the record of `Id` with more control dependencies.
-template <class Id, class... Controls>
-struct after_definition {
-  static constexpr const ir::record* origin = find_record<Id>();
-  static constexpr auto controls = [] {
-    fixed_array<const ir::record*, origin->controls.size() + sizeof...(Controls)> all{};
-    std::size_t n = 0;
-    for (const ir::record* r : origin->controls) all[n++] = r;
-    ((all[n++] = find_record<Controls>()), ...);
-    return all;
-  }();
-  static constexpr tensor_spec spec = origin->spec;
-  static constexpr ir::record value = [] {
-    ir::record r = *origin;
-    r.controls = controls;
-    r.bare = nullptr;
-    r.copied = origin;
-    r.carries = r.carries || (false || ... || find_record<Controls>()->carries);
-    r.hash = hash_combine(hash_text("after"), r.hash);
-    for (const ir::record* c : controls) r.hash = hash_combine(r.hash, c->hash);
-    return r;
-  }();
-};
-
-}  // namespace detail
-
-/// A node without value that is done when all its operands are: the usual fetch of several updates.
-template <expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
-[[nodiscard]] TAGMA_INLINE constexpr auto group(const E&... e) {
-  using definition =
-      detail::node_definition<op::group, ir::attributes<0>{}, detail::id_list<>, detail::id_list<typename E::id...>>;
-  return detail::make_handle<definition, Place>(e...);
-}
-
-namespace detail {
-
-/// One `after` may be applied to several nodes.
-template <class Place, class Id>
-struct waiting {};
-
-/// What `after` returns: applied to a handle, it makes that node wait.
-template <class Place, class... Before>
-struct after_all {
-  std::tuple<Before...> before;
-
-  template <expression E>
-  [[nodiscard]] constexpr auto operator()(const E& e) const {
-    using definition = after_definition<typename E::id, typename Before::id...>;
-    using place = std::conditional_t<std::is_void_v<Place>, void, waiting<Place, typename E::id>>;
-    return std::apply([&e](const Before&... b) { return make_handle<definition, place>(e, b...); }, before);
-  }
-};
-
-}  // namespace detail
-
-/// Control dependencies: `after(a, b)(e)` is `e`, computed once `a` and `b` are done. Only the node `e` waits, not the
-/// nodes it is made of.
-template <expression... Before, class Place = TAGMA_FRESH_TYPE(Before...)>
-[[nodiscard]] TAGMA_INLINE constexpr auto after(const Before&... before) {
-  return detail::after_all<Place, Before...>{{before...}};
-}
-
-}  // namespace tagma
 // ---- tagma/expr/op/conv.hpp
 
 /// @file
@@ -8884,6 +8915,43 @@ inline constexpr auto global_max_pool = []<class X, class Place = TAGMA_FRESH_TY
 /// Random tensors, new in every run, and dropout. Their bytes follow from the seed of the session, the number of the
 /// run and the place of the node in its program, not from threads.
 
+// ---- tagma/expr/phase.hpp
+
+/// @file
+/// What layers are told that do one thing while a model learns and another when it is used.
+
+#include <type_traits>
+
+namespace tagma {
+
+/// The types of `phase::training` and `phase::inference`.
+/// @{
+struct training_phase {};
+struct inference_phase {};
+/// @}
+
+/// Whether `batch_norm` and `dropout` are for training or for inference, as an argument, so that one function is the
+/// model of both:
+///
+///     constexpr auto model = [](const auto& x, auto phase) {
+///       const auto h = tg::batch_norm<"norm">(tg::dense<"hidden", 64>(x), phase);
+///       return tg::dense<"out", 10>(tg::dropout(tg::relu(h), 0.5, phase));
+///     };
+///     const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(model(x, tg::phase::training), labels));
+///     const auto scores = model(x, tg::phase::inference);  // the same variables
+struct phase {
+  static constexpr training_phase training{};
+  static constexpr inference_phase inference{};
+};
+
+namespace diagnose {
+/// `tagma::phase::training` or `tagma::phase::inference`.
+template <class Phase>
+inline constexpr bool is_phase = std::is_same_v<Phase, training_phase> || std::is_same_v<Phase, inference_phase>;
+}  // namespace diagnose
+
+}  // namespace tagma
+
 namespace tagma {
 namespace op {
 
@@ -9065,6 +9133,19 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
       return keep_scaled(value, detail::make_binary<op::multiply, detail::part<Place, 1>>(e, 1 / (1 - value)));
     }
   }
+}
+
+/// The same where the model is trained, and `e` itself where it is used: `dropout(x, 0.5, phase)` in a function that is
+/// the model of both phases.
+/// @param phase `phase::training` or `phase::inference`
+/// Raises TAGMA-E014, TAGMA-E114, and TAGMA-E179 for another phase.
+template <expression E, detail::parameter Rate, class Phase, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto dropout(const E& e, const Rate& rate, [[maybe_unused]] Phase phase) {
+  TAGMA_NEEDS_PHASE("dropout", "(x, 0.5, tagma::phase::training)", Phase);
+  if constexpr (std::is_same_v<Phase, training_phase>)
+    return dropout<E, Rate, Place>(e, rate);
+  else if constexpr (diagnose::is_phase<Phase>)
+    return e;
 }
 
 }  // namespace tagma
@@ -10931,6 +11012,15 @@ inline constexpr bool is_clip_option = false;
 template <class Clip, class... Bound>
 inline constexpr bool is_clip_option<clip_option<Clip, Bound...>> = true;
 
+/// What a clip option is made of.
+template <class Option>
+struct clipping_of;
+template <class Clip, class... Bound>
+struct clipping_of<const clip_option<Clip, Bound...>> {
+  using type = Clip;
+  static constexpr int bounds = static_cast<int>(sizeof...(Bound));
+};
+
 template <class Bound, class First, class... E>
 inline constexpr bool is_clip = diagnose::norm_has_one_type<First, E...>&& diagnose::is_bound<First, Bound>&&
     diagnose::is_floating_point<operand<First>>;
@@ -11458,9 +11548,6 @@ namespace diagnose {
 template <class Spec>
 inline constexpr bool channels_are_static =
     Spec::value.dims.rank >= 2 && Spec::value.dims[Spec::value.dims.rank - 1] != dyn;
-/// A layer says whether it is for training.
-template <class Input>
-inline constexpr bool has_phase = false;
 /// The groups divide channels and filters.
 template <class Spec, extent Filters, int Groups>
 inline constexpr bool groups_divide =
@@ -11520,56 +11607,31 @@ auto conv2d(const X&, Rest...) {
 }
 /// @}
 
-namespace op {
-
-/// Moves averages towards the moments of a batch: a -= (a - moment) * share. Inputs: x, the moving mean, the moving
-/// variance, the share of the batch. Attributes as those of `mean`.
-struct move_averages : composition<16> {
-  static constexpr const char* name = "move_averages";
-  static constexpr bool single = true;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {};
-    return nullptr;
-  }
-  static constexpr ir::node_id move(auto& e, ir::node_id average, ir::node_id moment) {
-    return e.emit(assign_sub{}, average, e.emit(multiply{}, e.emit(subtract{}, average, moment), e.in(3)));
-  }
-  static constexpr void expand(auto& e) {
-    const ir::node_id both = normalization::moments_of(e);
-    const ir::node_id moved[] = {move(e, e.in(1), e.g.emit_output(both, 0)),
-                                 move(e, e.in(2), e.g.emit_output(both, 1))};
-    e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {moved});
-  }
-};
-
-}  // namespace op
-
-/// Whether a layer learns from the batch or uses what it has learned.
-enum class phase : std::uint8_t { training, inference };
-
-/// A training layer that keeps moving averages: what it computes, and the update to run beside the optimizer.
-template <expression Output, expression Update>
-struct updating_layer {
-  Output output;
-  Update update;
-};
-
 /// Batch normalisation with variables "<Name>/gamma", "<Name>/beta", "<Name>/moving_mean" and "<Name>/moving_variance".
-/// For training, `{output, update}`: normalised by the moments of the batch, and an update that moves the averages
-/// towards them. For inference, normalised by the averages. Both share their variables, [channels]. Gamma and the
-/// moving variance begin with ones, beta and the moving mean with zeros; optimizers leave the averages alone.
+/// For training, x is normalised by the moments of the batch, and whoever trains gamma or beta (`minimize`,
+/// `apply_gradients`, `accumulate`) moves the averages towards these moments in the same run:
+///
+///     average = momentum * average + (1 - momentum) * moment
+///
+/// For inference, x is normalised by the averages. Both share their variables. Gamma and the moving variance begin with
+/// ones, beta and the moving mean with zeros. The moving variance is that of the batch, the mean of squared deviations.
+/// Who reads the averages in the same run reads them as they were before; see `update_averages` for moving them alone.
 /// @param x [..., channels], floating, channels static, of rank 2 or more
+/// @param phase `phase::training` or `phase::inference`
 /// @param momentum share of the old average that stays, by default 0.99, as in Keras; PyTorch's momentum is 1 minus
 /// this
 /// @param epsilon added to the variance, by default 0.001, as in Keras; PyTorch's is 0.00001
-/// Raises TAGMA-E003 for dynamic channels, TAGMA-E128 for a wrong rank.
-template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRESH_TYPE(X)>
-[[nodiscard]] constexpr auto batch_norm(const X& x, double momentum = 0.99, double epsilon = 1e-3) {
+/// @return the shape of `x`
+/// Raises TAGMA-E003 for dynamic channels, TAGMA-E128 for a wrong rank, TAGMA-E179 without a phase.
+template <fixed_string Name, expression X, class Phase, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto batch_norm(const X& x, Phase phase, double momentum = 0.99, double epsilon = 1e-3) {
   TAGMA_NEEDS_NAME("batch_norm", Name);
+  TAGMA_NEEDS_PHASE("batch_norm", "<\"name\">(x, tagma::phase::training)", Phase);
   static_assert(X::rank >= 2, "TAGMA-E128 batch_norm: needs a batch axis and a channel axis");
   static_assert(X::rank < 2 || diagnose::channels_are_static<typename X::spec_type>,
                 "TAGMA-E003 batch_norm: the number of channels must be static");
-  if constexpr (diagnose::channels_are_static<typename X::spec_type>) {
+  static_cast<void>(phase);
+  if constexpr (diagnose::channels_are_static<typename X::spec_type> && diagnose::is_phase<Phase>) {
     using T = typename X::element_type;
     constexpr extent channels = X::spec.dims[X::rank - 1];
     const auto gamma = variable<Name / "gamma", T, channels>(ones);
@@ -11577,36 +11639,30 @@ template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRES
     const auto mean = variable<Name / "moving_mean", T, channels>(zeros, not_trainable);
     const auto variance = variable<Name / "moving_variance", T, channels>(ones, not_trainable);
     const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
-    if constexpr (Phase == phase::inference) {
+    if constexpr (std::is_same_v<Phase, inference_phase>) {
       return detail::make_node<op::normalize_by, ir::attributes<0>{}, Place>(x, gamma, beta, mean, variance, tiny);
     } else {
-      constexpr auto axes = detail::axes_of_channels<X::rank>;
       const auto share = detail::named_literal<Name / "momentum", T>(1 - momentum);
-      const auto output = detail::make_node<op::normalize, axes, Place>(x, gamma, beta, tiny);
-      const auto update = detail::make_node<op::move_averages, axes, detail::part<Place, 0>>(x, mean, variance, share);
-      return updating_layer<std::remove_cv_t<decltype(output)>, std::remove_cv_t<decltype(update)>>{output, update};
+      return detail::make_node<op::normalize_and_learn, detail::axes_of_channels<X::rank>, Place>(
+          x, gamma, beta, tiny, mean, variance, share);
     }
   }
 }
 
-/// A phase is missing: TAGMA-E179. A name is missing: TAGMA-E181.
+/// A phase is missing, or stands among the arguments of the template: TAGMA-E179. A name is missing: TAGMA-E181.
 /// @{
-#define TAGMA_NEEDS_PHASE(...)          \
-  static_assert(                        \
-      diagnose::has_phase<__VA_ARGS__>, \
-      "TAGMA-E179 batch_norm: is for training or inference: batch_norm<\"name\", tagma::phase::training>(x)")
-template <fixed_string Name, class X, class... Rest>
-auto batch_norm(const X&, const Rest&...) {
-  TAGMA_NEEDS_PHASE(X);
-}
-template <fixed_string Name, bool Training, class X, class... Rest>
-auto batch_norm(const X&, const Rest&...) {
-  TAGMA_NEEDS_PHASE(X);
-}
-#undef TAGMA_NEEDS_PHASE
-template <expression X>
+template <fixed_string Name, class X>
 auto batch_norm(const X&) {
-  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\", tagma::phase::training>(x)", X);
+  TAGMA_NEEDS_PHASE("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
+}
+template <fixed_string Name, auto Phase, class X, class... Rest>
+auto batch_norm(const X&, const Rest&...) {
+  TAGMA_NEEDS_PHASE("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
+}
+template <expression X, class... Phase>
+  requires(sizeof...(Phase) < 2)
+auto batch_norm(const X&, const Phase&...) {
+  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
 }
 /// @}
 
@@ -11928,6 +11984,306 @@ template <fixed_string Name, extent Thresholds = 200, expression P, expression Y
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_TRUTH
+// ---- tagma/nn/training_options.hpp
+
+/// @file
+/// What `minimize` takes behind its optimizer: which variables it trains, and a learning rate that the program
+/// computes.
+
+// ---- tagma/ir/training.hpp
+
+/// @file
+/// What an optimizer is asked for, as the attributes and the name of its record say.
+
+#include <string_view>
+
+namespace tagma::ir {
+
+/// What an optimizer does with the gradients that it finds.
+enum class training_mode : std::int8_t {
+  update,      ///< updates the variables
+  accumulate,  ///< adds them to those of other batches
+  apply,       ///< updates by what was added
+  averages,    ///< nothing: only what layers learn beside it
+};
+
+/// Which trainable variables behind the loss it trains.
+enum class scope_choice_kind : std::int8_t {
+  all,
+  only,    ///< those inside of scopes, which the name of the record lists
+  except,  ///< those outside of them
+};
+
+/// The attributes of an optimizer: pairs of variable and gradient that are given in place of a loss; variables that are
+/// given behind the loss; the kind of choice by scopes; the mode. Those at the end that are 0 may be left out.
+struct training_request {
+  attribute pairs = 0, chosen = 0;
+  scope_choice_kind scopes = scope_choice_kind::all;
+  training_mode mode = training_mode::update;
+
+  constexpr explicit training_request(attribute_list a)
+      : pairs(at(a, 0)),
+        chosen(at(a, 1)),
+        scopes(static_cast<scope_choice_kind>(at(a, 2))),
+        mode(static_cast<training_mode>(at(a, 3))) {}
+
+  /// How many inputs come before those of the expansion.
+  [[nodiscard]] constexpr std::size_t operands() const {
+    return static_cast<std::size_t>(pairs == 0 ? 1 + chosen : 2 * pairs);
+  }
+
+ private:
+  [[nodiscard]] static constexpr attribute at(attribute_list a, std::size_t i) { return i < a.size() ? a[i] : 0; }
+};
+
+/// Scopes of names as one text, with spaces between: no name has one.
+class scope_list {
+ public:
+  constexpr explicit scope_list(std::string_view text) : text_(text) {}
+
+  [[nodiscard]] constexpr int size() const {
+    int count = text_.empty() ? 0 : 1;
+    for (const char c : text_) count += c == ' ';
+    return count;
+  }
+  [[nodiscard]] constexpr std::string_view operator[](int i) const {
+    std::string_view rest = text_;
+    for (; i > 0; --i) rest.remove_prefix(rest.find(' ') + 1);
+    return rest.substr(0, rest.find(' '));
+  }
+  /// Bit i: the variable of this name is in scope i, the first 64 of them: it is called like that, or like that with
+  /// "/..." behind.
+  [[nodiscard]] constexpr std::uint64_t around(std::string_view name) const {
+    std::uint64_t found = 0;
+    for (int i = 0, count = size(); i < count && i < 64; ++i)
+      if (is_inside(name, (*this)[i])) found |= std::uint64_t{1} << i;
+    return found;
+  }
+  /// The name without the scope before it, if that is there.
+  [[nodiscard]] static constexpr std::string_view without(std::string_view name, std::string_view scope) {
+    return is_inside(name, scope) && name.size() > scope.size() ? name.substr(scope.size() + 1) : name;
+  }
+
+ private:
+  [[nodiscard]] static constexpr bool is_inside(std::string_view name, std::string_view scope) {
+    return name.starts_with(scope) && (name.size() == scope.size() || name[scope.size()] == '/');
+  }
+
+  std::string_view text_;
+};
+
+}  // namespace tagma::ir
+
+namespace tagma {
+
+namespace detail {
+
+/// Some scopes of names, in which variables are trained, or are not.
+template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
+struct scope_choice {
+  TAGMA_NEEDS_NAME("minimize", First);
+  static_assert((true && ... && is_name(More.view())),
+                "TAGMA-E160 minimize: the scopes that say what is trained are names, without '/' at their ends");
+};
+
+/// An option of `minimize`: the learning rate, in place of the one that the optimizer has.
+template <class E>
+struct learning_rate_option {
+  E rate;
+};
+
+}  // namespace detail
+
+/// An option of `minimize`: only variables inside these scopes are trained, those called "generator" or
+/// "generator/...": `minimize(loss, adam{}, in_scope<"generator">)`. Inside of `scope<"a">(...)` around the optimizer,
+/// names are what they are there, without "a/".
+template <fixed_string Name, fixed_string... More>
+inline constexpr detail::scope_choice<ir::scope_choice_kind::only, Name, More...> in_scope{};
+
+/// An option of `minimize`: variables inside these scopes are left as they are:
+/// `minimize(loss, adam{}, except_scope<"features">)` trains what stands behind frozen layers.
+template <fixed_string Name, fixed_string... More>
+inline constexpr detail::scope_choice<ir::scope_choice_kind::except, Name, More...> except_scope{};
+
+namespace diagnose {
+/// A learning rate that a program computes is one floating number.
+template <class E>
+inline constexpr bool is_learning_rate = [] {
+  if constexpr (expression<E>)
+    return E::rank == 0 && is_floating(E::spec.type);
+  else
+    return false;
+}();
+}  // namespace diagnose
+
+/// An option of `minimize`: the learning rate is this expression, in place of the number that the optimizer has:
+///
+///     const auto rate = tg::placeholder<"rate", float>();
+///     const auto train = tg::minimize(loss, tg::adam{}, tg::learning_rate(rate));  // session.run(train, rate = 0.1f)
+///
+/// Or a variable that the program assigns to, or a formula over the loss.
+/// @param e a scalar of a floating type; it is computed in every run, before the update
+/// Raises TAGMA-E303 for anything else.
+template <class E>
+[[nodiscard]] constexpr auto learning_rate(const E& e) {
+  static_assert(diagnose::is_learning_rate<E>,
+                "TAGMA-E303 learning_rate: takes a floating expression of rank 0; a number is a member of the "
+                "optimizer, as in tagma::adam{.learning_rate = 0.01}");
+  if constexpr (diagnose::is_learning_rate<E>) return detail::learning_rate_option<E>{e};
+}
+
+namespace detail {
+
+/// What an option is about: of each there is at most one, but for variables.
+enum class option_kind : std::uint8_t { unknown, clip, rate, scopes, variable };
+template <class T>
+inline constexpr option_kind kind_of_option = [] {
+  if constexpr (expression<T>) return option_kind::variable;
+  if constexpr (is_clip_option<T>) return option_kind::clip;
+  return option_kind::unknown;
+}();
+template <class E>
+inline constexpr option_kind kind_of_option<learning_rate_option<E>> = option_kind::rate;
+template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
+inline constexpr option_kind kind_of_option<scope_choice<Kind, First, More...>> = option_kind::scopes;
+
+template <option_kind Kind, class... Option>
+inline constexpr int options_of = (0 + ... + (kind_of_option<Option> == Kind ? 1 : 0));
+
+}  // namespace detail
+
+namespace diagnose {
+/// Each is an option, and stands once; variables and scopes do not stand together.
+template <class... Option>
+inline constexpr bool are_options = detail::options_of<detail::option_kind::unknown, Option...> == 0 &&
+                                    detail::options_of<detail::option_kind::clip, Option...> <= 1 &&
+                                    detail::options_of<detail::option_kind::rate, Option...> <= 1 &&
+                                    detail::options_of<detail::option_kind::scopes, Option...> +
+                                            (detail::options_of<detail::option_kind::variable, Option...> == 0 ? 0
+                                                                                                               : 1) <=
+                                        1;
+/// Expressions among options are variables that are trained.
+template <class Option>
+inline constexpr bool is_trainable = [] {
+  if constexpr (expression<Option>)
+    return Option::record().op->info->is(ir::op_kind::variable) && Option::record().attributes[1] != 0;
+  else
+    return true;
+}();
+template <class... Option>
+inline constexpr bool are_trainable = (true && ... && is_trainable<Option>);
+}  // namespace diagnose
+
+namespace detail {
+
+/// What is chosen to be trained: a text that tells it from other choices, and the scopes.
+struct chosen_all {
+  static constexpr ir::scope_choice_kind kind = ir::scope_choice_kind::all;
+  static constexpr fixed_string prefix = "", scopes = "";
+};
+template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
+struct chosen_by_scopes {
+  template <fixed_string Between>
+  [[nodiscard]] static constexpr auto join() {
+    return (First + ... + (Between + More));
+  }
+  static constexpr ir::scope_choice_kind kind = Kind;
+  static constexpr fixed_string scopes = join<" ">();
+  static constexpr fixed_string prefix = [] {
+    if constexpr (Kind == ir::scope_choice_kind::only)
+      return join<".">();
+    else
+      return "except." + join<".">();
+  }();
+};
+template <class First, class... More>
+struct chosen_variables : chosen_all {
+  static constexpr std::string_view name = First::record().full_name();
+  static constexpr auto prefix = fixed_copy<&name>();
+};
+
+/// The choice among options.
+template <class... Option>
+struct choice_of {
+  using type = chosen_all;
+};
+template <class First, class... More>
+struct choice_of<First, More...> : choice_of<More...> {};
+template <expression First, class... More>
+struct choice_of<First, More...> {
+  using type = chosen_variables<First>;
+};
+template <ir::scope_choice_kind Kind, fixed_string Name, fixed_string... Names, class... More>
+struct choice_of<scope_choice<Kind, Name, Names...>, More...> {
+  using type = chosen_by_scopes<Kind, Name, Names...>;
+};
+
+/// What the step of an optimizer is called, or another variable that belongs to what it trains.
+template <class Choice, fixed_string Name>
+[[nodiscard]] constexpr auto name_of_choice() {
+  if constexpr (Choice::prefix.view().empty())
+    return Name;
+  else
+    return Choice::prefix / Name;
+}
+
+/// The first of some options that clips gradients, or none.
+/// @{
+[[nodiscard]] constexpr clip_option<void> clip_among() { return {}; }
+template <class First, class... More>
+[[nodiscard]] constexpr auto clip_among(const First& first, const More&... more) {
+  if constexpr (kind_of_option<First> == option_kind::clip)
+    return first;
+  else
+    return clip_among(more...);
+}
+/// @}
+template <class... Option>
+using clip_type_among = decltype(clip_among(std::declval<const Option&>()...));
+
+/// Those of some options that are variables, as a tuple.
+template <class... Option>
+[[nodiscard]] constexpr auto variables_among(const Option&... option) {
+  return std::tuple_cat([](const auto& o) {
+    if constexpr (expression<decltype(o)>)
+      return std::make_tuple(o);
+    else
+      return std::tuple<>{};
+  }(option)...);
+}
+
+/// A node with a name, which says more of it.
+template <class Op, auto Attributes, fixed_string Name, class... Inputs>
+struct named_node_definition : node_definition<Op, Attributes, id_list<Inputs...>, id_list<>, void> {
+  static constexpr ir::record value = [] {
+    ir::record r = node_definition<Op, Attributes, id_list<Inputs...>, id_list<>, void>::value;
+    if (Name.view().empty()) return r;
+    r.name = Name.view();
+    r.hash = hash_combine(r.hash, hash_text(r.name));
+    return r;
+  }();
+};
+/// The attributes of an optimizer's record, as few as say all.
+template <int Pairs, int Chosen, ir::scope_choice_kind Scopes, ir::training_mode Mode>
+inline constexpr auto training_attributes = [] {
+  if constexpr (Mode != ir::training_mode::update)
+    return ir::pack_attributes(Pairs, Chosen, Scopes, Mode);
+  else if constexpr (Scopes != ir::scope_choice_kind::all)
+    return ir::pack_attributes(Pairs, Chosen, Scopes);
+  else if constexpr (Chosen > 0)
+    return ir::pack_attributes(Pairs, Chosen);
+  else
+    return ir::pack_attributes(Pairs);
+}();
+
+/// The same of a loss with options.
+template <ir::training_mode Mode, class... Option>
+inline constexpr auto attributes_of_training =
+    training_attributes<0, options_of<option_kind::variable, Option...>, choice_of<Option...>::type::kind, Mode>;
+
+}  // namespace detail
+}  // namespace tagma
+
 // ---- tagma/nn/optimizers.hpp
 
 /// @file
@@ -11938,6 +12294,293 @@ template <fixed_string Name, extent Thresholds = 200, expression P, expression Y
 
 #include <utility>
 
+// ---- tagma/nn/optimizer_updates.hpp
+
+/// @file
+/// What optimizers become in a graph: the updates of variables and their slots, dense and sparse, and the nodes that
+/// the graph compiler replaces by them.
+
+namespace tagma {
+
+namespace op {
+
+/// A slot of an optimizer: its suffix, and how it begins: a number, or the input of the optimizer that holds it.
+struct slot {
+  std::string_view suffix;
+  double initial = 0;
+  int input = -1;
+};
+
+/// Base of the tags of optimizer updates. Inputs: the variable, one tensor of its type for each slot, which the update
+/// also writes, the gradient, the learning rate, the step, and the other numbers; all numbers are float64 scalars.
+template <int Slots, int Numbers>
+struct optimizer_update : update {
+  /// True if a sparse gradient moves the rows that it lacks as well, as a gradient of zero would.
+  static constexpr bool moves_all_rows = false;
+  static constexpr int inputs = 4 + Slots + Numbers;
+  /// All but the gradient.
+  static constexpr void takes_state(auto& t) {
+    t.float_at(0), t.variable(0);
+    for (int i = 1; i <= Slots; ++i)
+      t.variable(i), t.needs(t.in(i) == t.in(0), "a slot has the type and shape of its variable");
+    for (int i = 2 + Slots; i < inputs; ++i) t.scalar(i), i == 3 + Slots ? t.int64_at(i) : t.float64_at(i);
+  }
+  static constexpr void takes(auto& t) { t.inputs(inputs), takes_state(t), t.alike(1 + Slots), t.rule("TAGMA-E066"); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr
+                                                          : "the gradient has another shape than the variable";
+  }
+};
+
+struct apply_sgd : optimizer_update<0, 0> {
+  static constexpr const char *name = "apply_sgd", *rows_name = "apply_sgd_rows";
+  static constexpr fixed_array<slot, 0> slots{};
+};
+struct apply_momentum : optimizer_update<1, 2> {
+  static constexpr const char *name = "apply_momentum", *rows_name = "apply_momentum_rows";
+  static constexpr fixed_array<slot, 1> slots{slot{"/momentum"}};
+};
+struct apply_adagrad : optimizer_update<1, 1> {
+  static constexpr const char *name = "apply_adagrad", *rows_name = "apply_adagrad_rows";
+  static constexpr fixed_array<slot, 1> slots{slot{"/adagrad", 0, 2}};
+};
+struct apply_adadelta : optimizer_update<2, 2> {
+  static constexpr const char *name = "apply_adadelta", *rows_name = "apply_adadelta_rows";
+  static constexpr fixed_array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
+};
+struct apply_rmsprop : optimizer_update<2, 3> {
+  static constexpr const char *name = "apply_rmsprop", *rows_name = "apply_rmsprop_rows";
+  static constexpr fixed_array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
+};
+struct apply_centered_rmsprop : optimizer_update<3, 3> {
+  static constexpr const char *name = "apply_centered_rmsprop", *rows_name = "apply_centered_rmsprop_rows";
+  static constexpr fixed_array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
+                                              slot{"/rmsprop_mean"}};
+};
+struct apply_adam : optimizer_update<2, 3> {
+  static constexpr const char *name = "apply_adam", *rows_name = "apply_adam_rows";
+  static constexpr bool moves_all_rows = true;
+  static constexpr fixed_array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
+};
+struct apply_adamw : optimizer_update<2, 4> {
+  static constexpr const char *name = "apply_adamw", *rows_name = "apply_adamw_rows";
+  static constexpr bool moves_all_rows = true;
+  static constexpr fixed_array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
+};
+struct apply_ftrl : optimizer_update<2, 5> {
+  static constexpr const char *name = "apply_ftrl", *rows_name = "apply_ftrl_rows";
+  static constexpr fixed_array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
+};
+
+/// The same update for a sparse gradient. It is given by parts, as many as attribute 0 says: a part has rows and the
+/// index that each row goes to. Inputs: as those of `Update`, with the rows of the first part for the gradient; then
+/// its indices, and rows and indices of the other parts.
+template <class Update>
+struct apply_rows : update {
+  static constexpr std::string_view name = Update::rows_name;
+  static constexpr std::size_t slots = Update::slots.size();
+
+  /// The input that has the rows or the indices of a part.
+  static constexpr std::size_t rows_input(std::size_t inputs, std::size_t parts, std::size_t part) {
+    return part == 0 ? 1 + slots : inputs - 2 * (parts - part);
+  }
+  static constexpr std::size_t index_input(std::size_t inputs, std::size_t parts, std::size_t part) {
+    return inputs + 1 - 2 * (parts - part);
+  }
+  static constexpr void takes(auto& t) {
+    const extent parts = t.attribute("parts", 1, 16);
+    t.inputs(Update::inputs + 2 * parts - 1), Update::takes_state(t), t.axes(0, 1);
+    const auto all = static_cast<std::size_t>(t.count()), count = static_cast<std::size_t>(parts);
+    for (std::size_t p = 0; t.fine() && p < count; ++p)
+      t.alike(static_cast<int>(rows_input(all, count, p))), t.index_at(static_cast<int>(index_input(all, count, p)));
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    const auto parts = static_cast<std::size_t>(a.attributes[0]);
+    for (std::size_t p = 0; p < parts; ++p) {
+      const tensor_spec part[] = {a.in[rows_input(a.in.size(), parts, p)], a.in[index_input(a.in.size(), parts, p)],
+                                  a.out};
+      const ir::attribute axis = 0;
+      ir::infer_args rows{part, {&axis, 1}, {}};
+      if (const char* problem = scatter_rows::infer(rows)) return problem;
+    }
+    return nullptr;
+  }
+};
+
+/// The parts of a gradient that is a sum of rows of a variable: a lookup each.
+struct sparse_gradient {
+  static constexpr std::size_t limit = 16;
+  ir::node_id parts[limit]{};
+  std::size_t count = 0;
+
+  /// Finds the parts of a gradient of `variable`; false if some of the gradient is dense.
+  constexpr bool add(const ir::graph& g, ir::node_id gradient, ir::node_id variable) {
+    const ir::node& n = g[gradient];
+    if (n.op->info->key == &ir::key<op::add> && g.spec(g.input(gradient, 0)) == n.spec &&
+        g.spec(g.input(gradient, 1)) == n.spec)
+      return add(g, g.input(gradient, 0), variable) && add(g, g.input(gradient, 1), variable);
+    if (n.op->info->key != &ir::key<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
+    // Rows of the variable itself would change while they are read.
+    ir::node_id from = g.input(gradient, 0);
+    while (g.info(from).shares_bytes()) from = g.input(from, 0);
+    parts[count++] = gradient;
+    return from != variable;
+  }
+};
+
+/// The variable that an optimizer keeps beside `variable`.
+/// @param value the number of the value that it begins with, or -1
+constexpr ir::node_id emit_slot(ir::graph& g, ir::node_id of, const slot& s, std::int32_t value = -1) {
+  const auto attributes = ir::pack_attributes(
+      value >= 0 ? tagma::detail::literal_kind : static_cast<ir::attribute>(initializer_kind::derived), 0, s.initial);
+  return g.emit_as(ir::rules<variable>, g.spec(of), {}, attributes.list(), {{}, g[of].name, s.suffix, value, {}});
+}
+
+/// Gradients of several batches, summed in slots. The first input of the expansion counts the batches.
+struct accumulation {
+  static constexpr slot sum{"/accumulated"};
+
+  /// Hands the means to `update`, as gradients, and begins anew. Without a batch they are 0.
+  static constexpr void apply(auto& e, void (*update)(ir::expand_args&)) {
+    const ir::node_id counter = e.in(0), one = ir::emit_constant(e.g, dtype::int64, 1);
+    scratch_array<ir::variable_gradient, 64> means(e.gradients.size());
+    scratch_array<ir::node_id, 64> done(e.gradients.size() + 2);
+    for (std::size_t i = 0; i < e.gradients.size(); ++i) {
+      const ir::node_id variable = e.gradients[i].variable, total = emit_slot(e.g, variable, sum);
+      const ir::node_id batches =
+          e.emit_with(cast{}, ir::pack_attributes(e.g.spec(variable).type), e.emit(maximum{}, counter, one));
+      means[i] = {variable, e.emit(divide{}, total, batches)};
+      done[i] = clear(e, total);
+      if (e.g.overflow()) return;
+    }
+    ir::expand_args rest{{e.g}, e.inputs.subspan(1), e.attributes, means.view()};
+    update(rest);
+    if (e.g.overflow()) return;
+    done[e.gradients.size()] = clear(e, counter);
+    done[e.gradients.size() + 1] = rest.result;
+    e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {done.view()});
+  }
+
+ private:
+  static constexpr ir::node_id clear(auto& e, ir::node_id variable) {
+    const tensor_spec& spec = e.g.spec(variable);
+    const ir::node_id zero = ir::emit_constant(e.g, spec.type, 0);
+    return e.emit(assign{}, variable, spec.dims.rank == 0 ? zero : e.emit(broadcast_like{}, zero, variable));
+  }
+};
+
+/// The node that adds gradients to those of batches before. Input of the expansion: what counts the batches.
+struct accumulate_gradients {
+  static constexpr const char* name = "accumulate_gradients";
+  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    scratch_array<ir::node_id, 64> added(e.gradients.size() + 1);
+    std::size_t count = 0;
+    for (const ir::variable_gradient& pair : e.gradients) {
+      added[count++] = e.emit(assign_add{}, emit_slot(e.g, pair.variable, accumulation::sum), pair.gradient);
+      if (e.g.overflow()) return;
+    }
+    added[count] = e.emit(assign_add{}, e.in(0), ir::emit_constant(e.g, dtype::int64, 1));
+    e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {added.view()});
+  }
+};
+
+/// The node that moves what layers keep of their batches, and trains nothing.
+struct update_averages {
+  static constexpr const char* name = "update_averages";
+  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+  static constexpr void expand(ir::expand_args&) {}
+};
+
+/// The node that the graph compiler replaces by one `Update` for each variable, and by a count of the steps.
+/// Inputs of the expansion: the bounds of `Clip`, the learning rate, the step, the other numbers.
+/// @tparam Clip how gradients are clipped before, as `clip_gradients_by_norm`, or void
+template <class Update, class Clip = void, int Bounds = 0>
+struct optimizer {
+  static constexpr std::string_view name = Update::name;
+  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+
+  static constexpr void expand(ir::expand_args& e) {
+    if (ir::training_request(e.attributes).mode == ir::training_mode::apply)
+      accumulation::apply(e, &clip_and_update);
+    else
+      clip_and_update(e);
+  }
+
+ private:
+  template <class, class, int>
+  friend struct optimizer;
+
+  static constexpr void clip_and_update(ir::expand_args& e) {
+    if constexpr (Bounds > 0) {
+      scratch_array<ir::variable_gradient, 64> clipped(e.gradients.size());
+      for (std::size_t i = 0; i < e.gradients.size(); ++i) clipped[i] = e.gradients[i];
+      Clip::apply(e, clipped.view());
+      ir::expand_args rest{{e.g}, e.inputs.subspan(Bounds), e.attributes, clipped.view()};
+      optimizer<Update>::update_all(rest);
+      e.result = rest.result;
+    } else {
+      update_all(e);
+    }
+  }
+  static constexpr void update_all(ir::expand_args& e) {
+    scratch_array<ir::node_id, 64> updates(e.gradients.size());
+    for (std::size_t i = 0; i < e.gradients.size(); ++i) {
+      const ir::variable_gradient& pair = e.gradients[i];
+      ir::node_id inputs[16 + 2 * sparse_gradient::limit]{pair.variable};
+      std::size_t n = 1;
+      for (const slot& s : Update::slots)
+        inputs[n++] = emit_slot(e.g, pair.variable, s, s.input >= 0 ? e.g[e.inputs[s.input]].value : -1);
+      if (e.g.overflow()) return;
+      if constexpr (requires { &Update::apply; })
+        updates[i] = Update::apply(e, pair, {inputs, std::size(inputs)});
+      else
+        updates[i] = update_one(e, pair, inputs, n);
+      if (e.g.overflow()) return;
+    }
+    const ir::node_id counted[] = {e.inputs[1], ir::emit_constant(e.g, dtype::int64, 1)};
+    const ir::node_id step =
+        e.g.emit_as(*ir::rules_for<assign_add, Update>, e.g.spec(e.inputs[1]), counted, {}, {updates.view()});
+    e.result = e.g.emit_as(*ir::rules_for<group, Update>, {}, {}, {}, {{&step, 1}});
+  }
+  static constexpr ir::node_id update_one(ir::expand_args& e, const ir::variable_gradient& pair, ir::node_id* inputs,
+                                          std::size_t n) {
+    sparse_gradient sparse;
+    const bool by_rows = sparse.add(e.g, pair.gradient, pair.variable);
+    inputs[n++] = by_rows ? e.g.input(sparse.parts[0], 0) : pair.gradient;
+    for (const ir::node_id i : e.inputs) inputs[n++] = i;
+    if (!by_rows) return e.g.emit(ir::rules<Update>, {inputs, n});
+    for (std::size_t p = 0; p < sparse.count; ++p) {
+      if (p > 0) inputs[n++] = e.g.input(sparse.parts[p], 0);
+      inputs[n++] = e.g.input(sparse.parts[p], 1);
+    }
+    return e.g.emit(ir::rules<apply_rows<Update>>, {inputs, n}, ir::pack_attributes(sparse.count).list());
+  }
+};
+
+}  // namespace op
+
+template <class Update, class Clip, int Bounds>
+inline constexpr bool ir::is_in_registry<op::optimizer<Update, Clip, Bounds>> =
+    ir::is_in_registry<Update>&& ir::is_in_registry<Clip>;
+template <class Update>
+inline constexpr bool ir::is_in_registry<op::optimizer<Update, void, 0>> = ir::is_in_registry<Update>;
+
+}  // namespace tagma
 // ---- tagma/nn/schedules.hpp
 
 /// @file
@@ -12279,206 +12922,6 @@ struct ftrl {
   double shrinkage = 0;
 };
 
-namespace op {
-
-/// A slot of an optimizer: its suffix, and how it begins: a number, or the input of the optimizer that holds it.
-struct slot {
-  std::string_view suffix;
-  double initial = 0;
-  int input = -1;
-};
-
-/// Base of the tags of optimizer updates. Inputs: the variable, one tensor of its type for each slot, which the update
-/// also writes, the gradient, the learning rate, the step, and the other numbers; all numbers are float64 scalars.
-template <int Slots, int Numbers>
-struct optimizer_update : update {
-  /// True if a sparse gradient moves the rows that it lacks as well, as a gradient of zero would.
-  static constexpr bool moves_all_rows = false;
-  static constexpr int inputs = 4 + Slots + Numbers;
-  /// All but the gradient.
-  static constexpr void takes_state(auto& t) {
-    t.float_at(0), t.variable(0);
-    for (int i = 1; i <= Slots; ++i)
-      t.variable(i), t.needs(t.in(i) == t.in(0), "a slot has the type and shape of its variable");
-    for (int i = 2 + Slots; i < inputs; ++i) t.scalar(i), i == 3 + Slots ? t.int64_at(i) : t.float64_at(i);
-  }
-  static constexpr void takes(auto& t) { t.inputs(inputs), takes_state(t), t.alike(1 + Slots), t.rule("TAGMA-E066"); }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = a.in[0];
-    return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr
-                                                          : "the gradient has another shape than the variable";
-  }
-};
-
-struct apply_sgd : optimizer_update<0, 0> {
-  static constexpr const char *name = "apply_sgd", *rows_name = "apply_sgd_rows";
-  static constexpr fixed_array<slot, 0> slots{};
-};
-struct apply_momentum : optimizer_update<1, 2> {
-  static constexpr const char *name = "apply_momentum", *rows_name = "apply_momentum_rows";
-  static constexpr fixed_array<slot, 1> slots{slot{"/momentum"}};
-};
-struct apply_adagrad : optimizer_update<1, 1> {
-  static constexpr const char *name = "apply_adagrad", *rows_name = "apply_adagrad_rows";
-  static constexpr fixed_array<slot, 1> slots{slot{"/adagrad", 0, 2}};
-};
-struct apply_adadelta : optimizer_update<2, 2> {
-  static constexpr const char *name = "apply_adadelta", *rows_name = "apply_adadelta_rows";
-  static constexpr fixed_array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
-};
-struct apply_rmsprop : optimizer_update<2, 3> {
-  static constexpr const char *name = "apply_rmsprop", *rows_name = "apply_rmsprop_rows";
-  static constexpr fixed_array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
-};
-struct apply_centered_rmsprop : optimizer_update<3, 3> {
-  static constexpr const char *name = "apply_centered_rmsprop", *rows_name = "apply_centered_rmsprop_rows";
-  static constexpr fixed_array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
-                                              slot{"/rmsprop_mean"}};
-};
-struct apply_adam : optimizer_update<2, 3> {
-  static constexpr const char *name = "apply_adam", *rows_name = "apply_adam_rows";
-  static constexpr bool moves_all_rows = true;
-  static constexpr fixed_array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
-};
-struct apply_adamw : optimizer_update<2, 4> {
-  static constexpr const char *name = "apply_adamw", *rows_name = "apply_adamw_rows";
-  static constexpr bool moves_all_rows = true;
-  static constexpr fixed_array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
-};
-struct apply_ftrl : optimizer_update<2, 5> {
-  static constexpr const char *name = "apply_ftrl", *rows_name = "apply_ftrl_rows";
-  static constexpr fixed_array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
-};
-
-/// The same update for a sparse gradient. It is given by parts, as many as attribute 0 says: a part has rows and the
-/// index that each row goes to. Inputs: as those of `Update`, with the rows of the first part for the gradient; then
-/// its indices, and rows and indices of the other parts.
-template <class Update>
-struct apply_rows : update {
-  static constexpr std::string_view name = Update::rows_name;
-  static constexpr std::size_t slots = Update::slots.size();
-
-  /// The input that has the rows or the indices of a part.
-  static constexpr std::size_t rows_input(std::size_t inputs, std::size_t parts, std::size_t part) {
-    return part == 0 ? 1 + slots : inputs - 2 * (parts - part);
-  }
-  static constexpr std::size_t index_input(std::size_t inputs, std::size_t parts, std::size_t part) {
-    return inputs + 1 - 2 * (parts - part);
-  }
-  static constexpr void takes(auto& t) {
-    const extent parts = t.attribute("parts", 1, 16);
-    t.inputs(Update::inputs + 2 * parts - 1), Update::takes_state(t), t.axes(0, 1);
-    const auto all = static_cast<std::size_t>(t.count()), count = static_cast<std::size_t>(parts);
-    for (std::size_t p = 0; t.fine() && p < count; ++p)
-      t.alike(static_cast<int>(rows_input(all, count, p))), t.index_at(static_cast<int>(index_input(all, count, p)));
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = a.in[0];
-    const auto parts = static_cast<std::size_t>(a.attributes[0]);
-    for (std::size_t p = 0; p < parts; ++p) {
-      const tensor_spec part[] = {a.in[rows_input(a.in.size(), parts, p)], a.in[index_input(a.in.size(), parts, p)],
-                                  a.out};
-      const ir::attribute axis = 0;
-      ir::infer_args rows{part, {&axis, 1}, {}};
-      if (const char* problem = scatter_rows::infer(rows)) return problem;
-    }
-    return nullptr;
-  }
-};
-
-/// The parts of a gradient that is a sum of rows of a variable: a lookup each.
-struct sparse_gradient {
-  static constexpr std::size_t limit = 16;
-  ir::node_id parts[limit]{};
-  std::size_t count = 0;
-
-  /// Finds the parts of a gradient of `variable`; false if some of the gradient is dense.
-  constexpr bool add(const ir::graph& g, ir::node_id gradient, ir::node_id variable) {
-    const ir::node& n = g[gradient];
-    if (n.op->info->key == &ir::key<op::add> && g.spec(g.input(gradient, 0)) == n.spec &&
-        g.spec(g.input(gradient, 1)) == n.spec)
-      return add(g, g.input(gradient, 0), variable) && add(g, g.input(gradient, 1), variable);
-    if (n.op->info->key != &ir::key<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
-    // Rows of the variable itself would change while they are read.
-    ir::node_id from = g.input(gradient, 0);
-    while (g.info(from).shares_bytes()) from = g.input(from, 0);
-    parts[count++] = gradient;
-    return from != variable;
-  }
-};
-
-/// The node that the graph compiler replaces by one `Update` for each variable, and by a count of the steps.
-/// Inputs of the expansion: the bounds of `Clip`, the learning rate, the step, the other numbers.
-/// @tparam Clip how gradients are clipped before, as `clip_gradients_by_norm`, or void
-template <class Update, class Clip = void, int Bounds = 0>
-struct optimizer {
-  static constexpr std::string_view name = Update::name;
-  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {};
-    return nullptr;
-  }
-
-  static constexpr void expand(ir::expand_args& e) {
-    if constexpr (Bounds > 0) {
-      scratch_array<ir::variable_gradient, 64> clipped(e.gradients.size());
-      for (std::size_t i = 0; i < e.gradients.size(); ++i) clipped[i] = e.gradients[i];
-      Clip::apply(e, clipped.view());
-      ir::expand_args rest{{e.g}, e.inputs.subspan(Bounds), e.attributes, clipped.view()};
-      optimizer<Update>::expand(rest);
-      e.result = rest.result;
-    } else {
-      update_all(e);
-    }
-  }
-
- private:
-  static constexpr void update_all(ir::expand_args& e) {
-    scratch_array<ir::node_id, 64> updates(e.gradients.size());
-    std::size_t count = 0;
-    for (const ir::variable_gradient& pair : e.gradients) {
-      ir::node_id inputs[16 + 2 * sparse_gradient::limit]{pair.variable};
-      std::size_t n = 1;
-      const tensor_spec spec = e.g.spec(pair.variable);
-      for (const slot& s : Update::slots) {
-        const bool given = s.input >= 0;
-        const auto attributes = ir::pack_attributes(
-            given ? tagma::detail::literal_kind : static_cast<ir::attribute>(initializer_kind::derived), 0, s.initial);
-        const std::int32_t value = given ? e.g[e.inputs[s.input]].value : -1;
-        inputs[n++] = e.g.emit_as(*ir::rules_for<variable, Update>, spec, {}, attributes.list(),
-                                  {{}, e.g[pair.variable].name, s.suffix, value, {}});
-      }
-      sparse_gradient sparse;
-      const bool by_rows = sparse.add(e.g, pair.gradient, pair.variable);
-      inputs[n++] = by_rows ? e.g.input(sparse.parts[0], 0) : pair.gradient;
-      for (const ir::node_id i : e.inputs) inputs[n++] = i;
-      if (by_rows) {
-        for (std::size_t p = 0; p < sparse.count; ++p) {
-          if (p > 0) inputs[n++] = e.g.input(sparse.parts[p], 0);
-          inputs[n++] = e.g.input(sparse.parts[p], 1);
-        }
-        updates[count++] =
-            e.g.emit(ir::rules<apply_rows<Update>>, {inputs, n}, ir::pack_attributes(sparse.count).list());
-      } else {
-        updates[count++] = e.g.emit(ir::rules<Update>, {inputs, n});
-      }
-      if (e.g.overflow()) return;
-    }
-    const ir::node_id counted[] = {e.inputs[1], ir::emit_constant(e.g, dtype::int64, 1)};
-    const ir::node_id step =
-        e.g.emit_as(*ir::rules_for<assign_add, Update>, e.g.spec(e.inputs[1]), counted, {}, {updates.view()});
-    e.result = e.g.emit_as(*ir::rules_for<group, Update>, {}, {}, {}, {{&step, 1}});
-  }
-};
-
-}  // namespace op
-
-template <class Update, class Clip, int Bounds>
-inline constexpr bool ir::is_in_registry<op::optimizer<Update, Clip, Bounds>> =
-    ir::is_in_registry<Update>&& ir::is_in_registry<Clip>;
-template <class Update>
-inline constexpr bool ir::is_in_registry<op::optimizer<Update, void, 0>> = ir::is_in_registry<Update>;
-
 namespace detail {
 
 /// What the graph compiler needs to know of an optimizer: its update, and its numbers beside the learning rate.
@@ -12550,23 +12993,60 @@ template <class Optimizer>
 using number_sequence =
     std::make_index_sequence<decltype(optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))::size()>;
 
+template <class Place, class E>
+[[nodiscard]] TAGMA_INLINE constexpr auto as_float64(const E& e) {
+  if constexpr (std::is_same_v<typename E::element_type, double>)
+    return e;
+  else
+    return make_node<op::cast, ir::pack_attributes(dtype::float64), Place>(e);
+}
+
+/// The learning rate among options, or else the one of the optimizer.
+/// @{
+template <class Place, class Step>
+[[nodiscard]] TAGMA_INLINE auto rate_among(const Step& step, const rate& own) {
+  return make_rate<part<Place, 1>>(step, own);
+}
+template <class Place, class Step, class First, class... More>
+[[nodiscard]] TAGMA_INLINE auto rate_among(const Step& step, const rate& own, const First& first, const More&... more) {
+  if constexpr (kind_of_option<First> != option_kind::rate)
+    return rate_among<Place>(step, own, more...);
+  else
+    return as_float64<part<Place, 1>>(first.rate);
+}
+/// @}
+
+/// The record of an optimizer over handles.
+template <class Op, auto Attributes, class Choice, class Place, class... E>
+[[nodiscard]] TAGMA_INLINE auto make_training_node(const E&... e) {
+  return make_handle<named_node_definition<Op, Attributes, Choice::scopes, typename E::id...>, Place>(e...);
+}
+
+/// @tparam Attributes of the record
 /// @tparam First whose element type bounds have
-/// @param operands the loss, or variables and gradients by turns; then the bounds
-template <class Place, int Pairs, class First, class Optimizer, class Clip, class... Bound, class... E>
-[[nodiscard]] TAGMA_INLINE auto make_optimizer(const Optimizer& o, const clip_option<Clip, Bound...>& clip,
-                                               const E&... operands) {
+/// @param operands a tuple: the loss and variables, or variables and gradients by turns; then a counter of batches, if
+/// these are accumulated
+template <class Place, auto Attributes, class First, class Optimizer, class... E, class... Option>
+[[nodiscard]] TAGMA_INLINE auto make_optimizer(const Optimizer& o, const std::tuple<E...>& operands,
+                                               const Option&... option) {
   using traits = optimizer_traits<Optimizer>;
-  const auto step = variable<traits::step, std::int64_t>(zeros, not_trainable);
+  using choice = typename choice_of<Option...>::type;
+  const auto step = variable<name_of_choice<choice, traits::step>(), std::int64_t>(zeros, not_trainable);
   [[maybe_unused]] const auto numbers = traits::numbers(o);
-  return [&]<std::size_t... I, int... B>(std::index_sequence<I...>, std::integer_sequence<int, B...>)
+  const auto clip = clip_among(option...);
+  using clipping = clipping_of<decltype(clip)>;
+  return [&]<std::size_t... I, std::size_t... N, int... B>(std::index_sequence<I...>, std::index_sequence<N...>,
+                                                           std::integer_sequence<int, B...>)
       __attribute__((always_inline)) {
-    return make_node<op::optimizer<typename traits::update, Clip, static_cast<int>(sizeof...(Bound))>,
-                     ir::pack_attributes(Pairs), part<Place, 0>>(
-        operands..., as_expression<typename First::element_type, part<Place, 3 + B>, 0>(std::get<B>(clip.bounds))...,
-        make_rate<part<Place, 1>>(step, o.learning_rate), step,
-        literal_at<double, part<Place, 2>, static_cast<int>(I)>(numbers[I])...);
+    return make_training_node<op::optimizer<typename traits::update, typename clipping::type, clipping::bounds>,
+                              Attributes, choice, part<Place, 0>>(
+        std::get<I>(operands)...,
+        as_expression<typename First::element_type, part<Place, 3 + B>, 0>(
+            std::get<static_cast<std::size_t>(B)>(clip.bounds))...,
+        rate_among<Place>(step, o.learning_rate, option...), step,
+        literal_at<double, part<Place, 2>, static_cast<int>(N)>(numbers[N])...);
   }
-  (number_sequence<Optimizer>{}, std::make_integer_sequence<int, static_cast<int>(sizeof...(Bound))>{});
+  (std::index_sequence_for<E...>{}, number_sequence<Optimizer>{}, std::make_integer_sequence<int, clipping::bounds>{});
 }
 
 /// The operands of an optimizer, from pairs of variable and gradient: the even ones are variables.
@@ -12584,32 +13064,125 @@ namespace diagnose {
 /// The graph compiler knows how it updates variables.
 template <class Optimizer>
 inline constexpr bool is_optimizer = detail::optimizer<Optimizer>;
+/// The formula of an optimizer of one's own sets the value once, and each slot that it lists at most once.
+template <class Optimizer>
+inline constexpr bool has_sound_formula = true;
 }  // namespace diagnose
 
 /// Who trains needs an optimizer.
-#define TAGMA_NEEDS_OPTIMIZER(Who, Optimizer)      \
-  static_assert(diagnose::is_optimizer<Optimizer>, \
-                "TAGMA-E175 " Who ": needs an optimizer, such as tagma::sgd{.learning_rate = 0.01} or tagma::adam{}")
+#define TAGMA_NEEDS_OPTIMIZER(Who, Optimizer)                                                                          \
+  static_assert(diagnose::is_optimizer<Optimizer>,                                                                     \
+                "TAGMA-E175 " Who ": needs an optimizer, such as tagma::sgd{.learning_rate = 0.01} or tagma::adam{}"); \
+  static_assert(diagnose::has_sound_formula<Optimizer>,                                                                \
+                "TAGMA-E304 " Who                                                                                      \
+                ": the formula of an optimizer sets the value once and each slot at most once, of at "                 \
+                "most 8, and its suffixes begin with '/'")
 
-/// One step of training: updates every trainable variable that the loss depends on, then counts the step in the
-/// variable "<optimizer>/step", int64. What an optimizer keeps of a variable is a variable as well, a slot.
+/// The options of who trains.
+#define TAGMA_NEEDS_OPTIONS(Who, ...)                                                                               \
+  static_assert(::tagma::diagnose::are_options<__VA_ARGS__>,                                                        \
+                "TAGMA-E301 " Who                                                                                   \
+                ": behind the optimizer stand, each once, a way to clip gradients, learning_rate(...), and either " \
+                "variables, or in_scope<\"name\"> or except_scope<\"name\">");                                      \
+  static_assert(::tagma::diagnose::are_trainable<__VA_ARGS__>,                                                      \
+                "TAGMA-E302 " Who ": what is to be trained must be variables, without tagma::not_trainable")
+
+/// What stands in the parentheses of who trains.
+#define TAGMA_NEEDS_TRAINING(Who, Loss, Optimizer, Option)                                                  \
+  static_assert(diagnose::is_scalar_loss<typename Loss::spec_type>,                                         \
+                "TAGMA-E062 " Who ": the loss must be one floating number; use tagma::mean or tagma::sum"); \
+  TAGMA_NEEDS_OPTIONS(Who, Option...);                                                                      \
+  static_assert(detail::bounds_first<detail::clip_type_among<Option...>, Loss>,                             \
+                "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the loss"); \
+  TAGMA_NEEDS_OPTIMIZER(Who, Optimizer)
+#define TAGMA_HAS_TRAINING(Loss, Optimizer, Option)                                           \
+  (diagnose::is_scalar_loss<typename Loss::spec_type> && diagnose::is_optimizer<Optimizer> && \
+   diagnose::are_options<Option...> && diagnose::are_trainable<Option...> &&                  \
+   detail::bounds_first<detail::clip_type_among<Option...>, Loss>)
+
+/// One step of training: updates the trainable variables that the loss depends on, then counts the step in the
+/// variable "<optimizer>/step", int64. What an optimizer keeps of a variable is a variable as well, a slot. Layers that
+/// keep averages, as `batch_norm`, move them in the same step, if it trains their parameters.
+///
+///     tg::minimize(loss, tg::adam{});                                     // everything
+///     tg::minimize(loss, tg::adam{}, kernel, bias);                       // these variables
+///     tg::minimize(loss, tg::adam{}, tg::in_scope<"generator">);          // what is called "generator/..."
+///     tg::minimize(loss, tg::adam{}, tg::except_scope<"features">, tg::clip_by_global_norm(1.0));
+///
+/// Optimizers of one program with several choices count steps for themselves: "generator/adam/step",
+/// "except.features/adam/step", or with the name of the first variable before. Slots belong to the variable: two
+/// optimizers of one kind that train it share them.
 /// @param loss one floating number
 /// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
-/// `adamw{}`, `ftrl{}`
-/// @param clip of the gradients: `clip_by_value(low, high)`, `clip_by_norm(bound)`, `clip_by_global_norm(bound)`
+/// `adamw{}`, `ftrl{}`, or one of your own (`own_optimizer`)
+/// @param options in any order, each at most once: how gradients are clipped (`clip_by_value(low, high)`,
+/// `clip_by_norm(bound)`, `clip_by_global_norm(bound)`), `learning_rate(expression)`, and what is trained: variables,
+/// `in_scope<"name", ...>` or `except_scope<"name", ...>`; by default every trainable variable
 /// Raises TAGMA-E062 if the loss is no floating scalar, TAGMA-E175 if there is no optimizer, TAGMA-E143 if a bound is
-/// neither a number nor a scalar expression of the type of the loss; when compiled, TAGMA-E061 and TAGMA-E063.
-template <expression L, class Optimizer, class Clip = detail::clip_option<void>, class Place = TAGMA_FRESH_TYPE(L)>
-  requires detail::is_clip_option<Clip>
-[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer, const Clip& clip = {}) {
-  static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
-                "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
-  static_assert(detail::bounds_first<Clip, L>,
-                "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the loss");
-  TAGMA_NEEDS_OPTIMIZER("minimize", Optimizer);
-  if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && diagnose::is_optimizer<Optimizer> &&
-                detail::bounds_first<Clip, L>)
-    return detail::make_optimizer<Place, 0, L>(optimizer, clip, loss);
+/// neither a number nor a scalar expression of the type of the loss, TAGMA-E301 for another option, TAGMA-E302 for a
+/// variable that is not trainable; when compiled, TAGMA-E061, TAGMA-E063, TAGMA-E064 for a variable that the loss does
+/// not depend on, TAGMA-E300 for a scope without variables.
+template <expression L, class Optimizer, class... Option, class Place = TAGMA_FRESH_TYPE(L)>
+[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer, const Option&... options) {
+  TAGMA_NEEDS_TRAINING("minimize", L, Optimizer, Option);
+  if constexpr (TAGMA_HAS_TRAINING(L, Optimizer, Option)) {
+    return detail::make_optimizer<Place, detail::attributes_of_training<ir::training_mode::update, Option...>, L>(
+        optimizer, std::tuple_cat(std::make_tuple(loss), detail::variables_among(options...)), options...);
+  }
+}
+
+/// Two nodes that train with the gradients of several batches.
+template <expression Add, expression Apply>
+struct accumulated_training {
+  Add add;      ///< adds the gradients of a batch; fed like the loss
+  Apply apply;  ///< updates the variables by the mean of what was added, then begins anew; needs no batch
+};
+
+/// Training with batches that are larger than memory: `add` is run for each part of a batch, then `apply` once.
+///
+///     const auto parts = tg::accumulate(loss, tg::adam{});
+///     tg::session session(tg::compile([=] { return tg::outputs(parts.add, parts.apply); }));
+///     for (int i = 0; i < 4; ++i) session.run(parts.add, x = images[i], labels = classes[i]);
+///     session.run(parts.apply);
+///
+/// The variables change as by `minimize` with the mean of the gradients: with parts of one size and a loss that is a
+/// mean, with the gradient of the whole batch. Clipping and the learning rate are applied to that mean. Sums are kept
+/// in the slots "<variable>/accumulated", of the type of the variable, and the number of parts in "accumulated/count",
+/// which has the same prefix as the step; two calls with one choice share them. Layers that keep averages move them by
+/// `add`. Without a part, `apply` has gradients of 0.
+/// @param loss,optimizer,options as of `minimize`, which see for errors
+template <expression L, class Optimizer, class... Option, class Place = TAGMA_FRESH_TYPE(L)>
+[[nodiscard]] auto accumulate(const L& loss, const Optimizer& optimizer, const Option&... options) {
+  TAGMA_NEEDS_TRAINING("accumulate", L, Optimizer, Option);
+  if constexpr (TAGMA_HAS_TRAINING(L, Optimizer, Option)) {
+    using choice = typename detail::choice_of<Option...>::type;
+    const auto count =
+        variable<detail::name_of_choice<choice, "accumulated/count">(), std::int64_t>(zeros, not_trainable);
+    const auto operands =
+        std::tuple_cat(std::make_tuple(loss), detail::variables_among(options...), std::make_tuple(count));
+    const auto adding = std::apply(
+        [](const auto&... e) {
+          return detail::make_training_node<op::accumulate_gradients,
+                                            detail::attributes_of_training<ir::training_mode::accumulate, Option...>,
+                                            choice, detail::part<Place, 8>>(e...);
+        },
+        operands);
+    const auto applying =
+        detail::make_optimizer<Place, detail::attributes_of_training<ir::training_mode::apply, Option...>, L>(
+            optimizer, operands, options...);
+    return accumulated_training<std::remove_cv_t<decltype(adding)>, std::remove_cv_t<decltype(applying)>>{adding,
+                                                                                                          applying};
+  }
+}
+
+/// A node that moves the averages of all layers for training that `e` depends on, and trains nothing: for averages that
+/// are computed anew for a finished model, or for training by updates of your own.
+/// Raises TAGMA-E063 when compiled if there is no such layer.
+template <expression E>
+[[nodiscard]] constexpr auto update_averages(const E& e) {
+  return detail::make_node<op::update_averages,
+                           detail::training_attributes<0, 0, ir::scope_choice_kind::all, ir::training_mode::averages>>(
+      e);
 }
 
 /// The gradients of a loss by variables, as pairs for `apply_gradients`: change them in between.
@@ -12623,30 +13196,296 @@ template <expression L, expression... V>
 
 /// Updates variables with given gradients.
 /// @param pairs a tuple of pairs (variable, gradient), as `compute_gradients` returns
-/// @param clip of the gradients, as of `minimize`
-/// Raises TAGMA-E065, TAGMA-E175, and TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of
-/// the first gradient.
-template <class Optimizer, expression... V, expression... G, class Clip = detail::clip_option<void>,
-          class Place = TAGMA_FRESH_TYPE(Optimizer)>
-  requires(sizeof...(V) > 0 && detail::is_clip_option<Clip>)
+/// @param options how gradients are clipped, and `learning_rate(...)`, as of `minimize`
+/// Raises TAGMA-E065, TAGMA-E175, TAGMA-E301, and TAGMA-E143 if a bound is neither a number nor a scalar expression of
+/// the type of the first gradient.
+template <class Optimizer, expression... V, expression... G, class... Option, class Place = TAGMA_FRESH_TYPE(Optimizer)>
+  requires(sizeof...(V) > 0)
 [[nodiscard]] TAGMA_INLINE auto apply_gradients(const Optimizer& optimizer, const std::tuple<std::pair<V, G>...>& pairs,
-                                                const Clip& clip = {}) {
+                                                const Option&... options) {
   static_assert((true && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
-  static_assert(detail::bounds_first<Clip, G...>,
+  static_assert(diagnose::are_options<Option...> &&
+                    std::is_same_v<typename detail::choice_of<Option...>::type, detail::chosen_all>,
+                "TAGMA-E301 apply_gradients: behind the pairs stand, each once, a way to clip gradients and "
+                "learning_rate(...)");
+  static_assert(detail::bounds_first<detail::clip_type_among<Option...>, G...>,
                 "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the gradients");
   TAGMA_NEEDS_OPTIMIZER("apply_gradients", Optimizer);
-  if constexpr (diagnose::is_optimizer<Optimizer> && detail::bounds_first<Clip, G...>)
+  if constexpr (diagnose::is_optimizer<Optimizer> && diagnose::are_options<Option...> &&
+                detail::bounds_first<detail::clip_type_among<Option...>, G...>)
     return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-      return detail::make_optimizer<Place, static_cast<int>(sizeof...(V)), typename detail::operands_of<G...>::first>(
-          optimizer, clip, detail::operand_of<I>(pairs)...);
+      return detail::make_optimizer<Place,
+                                    detail::training_attributes<static_cast<int>(sizeof...(V)), 0,
+                                                                ir::scope_choice_kind::all, ir::training_mode::update>,
+                                    typename detail::operands_of<G...>::first>(
+          optimizer, std::make_tuple(detail::operand_of<I>(pairs)...), options...);
     }
   (std::make_index_sequence<2 * sizeof...(V)>{});
 }
 
 }  // namespace tagma
 
+#undef TAGMA_NEEDS_OPTIONS
+#undef TAGMA_NEEDS_TRAINING
+#undef TAGMA_HAS_TRAINING
 #undef TAGMA_NEEDS_OPTIMIZER
+// ---- tagma/nn/own_optimizer.hpp
+
+/// @file
+/// Optimizers of your own, as formulas.
+
+#include <concepts>
+
+namespace tagma {
+
+/// What an optimizer keeps of each variable: a suffix of the name of the variable, such as "/lion_m", and the number
+/// that it begins with, 0 by default.
+using optimizer_slot = op::slot;
+/// All that it keeps.
+template <std::size_t Count>
+using optimizer_slots = fixed_array<optimizer_slot, Count>;
+/// What an optimizer is made with, beside its learning rate.
+template <std::size_t Count>
+using optimizer_numbers = fixed_array<double, Count>;
+
+/// An optimizer of your own: a struct with a learning rate, a name, the slots that it keeps of each variable, the other
+/// numbers that it takes, and its formula over `formula::variable_update`.
+///
+///     struct lion {  // Chen et al. 2023
+///       tg::rate learning_rate = 1e-4;
+///       double beta1 = 0.9, beta2 = 0.99;
+///
+///       static constexpr tg::fixed_string name = "lion";
+///       static constexpr tg::optimizer_slots<1> slots{tg::optimizer_slot{"/lion_m"}};
+///       tg::optimizer_numbers<2> numbers() const { return {beta1, beta2}; }
+///       static constexpr void update(auto& u) {
+///         const auto b1 = u.number(0), b2 = u.number(1), m = u.slot(0), g = u.gradient();
+///         u.set_value(u.value() - u.learning_rate() * sign(b1 * m + (1 - b1) * g));
+///         u.set_slot(0, b2 * m + (1 - b2) * g);
+///       }
+///     };
+///
+/// It is used as those of the library: `minimize(loss, lion{.learning_rate = 3e-4})`, with the same options. Steps are
+/// counted in "<name>/step". The formula is asked once for each variable, when the graph is compiled, and becomes
+/// element-wise operations, which are fused.
+/// Raises TAGMA-E304 for a formula that sets the value not once, or a slot twice, or asks for what is not listed.
+template <class Optimizer>
+concept own_optimizer = requires(const Optimizer& o) {
+  { o.learning_rate } -> std::convertible_to<rate>;
+  { Optimizer::name.view() } -> std::convertible_to<std::string_view>;
+  Optimizer::slots.size();
+  o.numbers().size();
+};
+
+namespace formula {
+
+class variable_update;
+
+/// A value in the formula of an optimizer: numbers and tensors, with operators, `sqrt`, `rsqrt`, `square`, `abs`,
+/// `sign`, `exp`, `log`, `tanh`, `pow`, `maximum`, `minimum`, comparisons with `select`, and `sum` over all elements.
+/// The learning rate, the step and the numbers are of float64 until they meet a tensor.
+class term {
+ public:
+  constexpr term(variable_update& of, ir::node_id id) : of_(&of), id_(id) {}
+  [[nodiscard]] constexpr ir::node_id id() const { return id_; }
+  [[nodiscard]] constexpr variable_update& of() const { return *of_; }
+
+ private:
+  variable_update* of_;
+  ir::node_id id_;
+};
+
+/// What a formula sees of one variable: its value, its gradient, its slots, and what they become.
+class variable_update {
+ public:
+  /// @param writer adds the nodes; nullptr where only what is set is counted
+  /// @param in the variable, its slots, its gradient, the learning rate, the step, the numbers
+  constexpr variable_update(const ir::node_writer* writer, array_view<const ir::node_id> in, std::size_t slots,
+                            std::size_t numbers)
+      : writer_(writer), in_(in), slots_(slots), numbers_(numbers) {}
+
+  /// The variable before the step, and its gradient. 16-bit variables are computed in float32.
+  /// @{
+  [[nodiscard]] constexpr term value() { return tensor(0); }
+  [[nodiscard]] constexpr term gradient() { return tensor(1 + slots_); }
+  /// @}
+  /// Slot `i` before the step.
+  [[nodiscard]] constexpr term slot(std::size_t i) {
+    sound_ = sound_ && i < slots_;
+    return tensor(sound_ ? 1 + i : 0);
+  }
+  /// The learning rate of this step.
+  [[nodiscard]] constexpr term learning_rate() { return input(2 + slots_); }
+  /// The number of this step, from 1.
+  [[nodiscard]] constexpr term step() {
+    return compute(op::add{}, convert(input(3 + slots_), dtype::float64), constant(1));
+  }
+  /// Number `i` of `numbers()`.
+  [[nodiscard]] constexpr term number(std::size_t i) {
+    sound_ = sound_ && i < numbers_;
+    return input(2 + slots_ + (sound_ ? 2 + i : 0));
+  }
+
+  /// What the variable, or slot `i`, becomes. A formula reads the values before, wherever it sets these.
+  /// @{
+  constexpr void set_value(const term& t) { set(0, t); }
+  constexpr void set_slot(std::size_t i, const term& t) {
+    sound_ = sound_ && i < slots_;
+    if (sound_) set(1 + i, t);
+  }
+  /// @}
+
+  /// A term that is computed of others; operators call it. Scalars of float64 take the type of a tensor beside them.
+  template <class Op, class... Term>
+  [[nodiscard]] constexpr term compute(Op tag, const Term&... operand) {
+    if (writer_ == nullptr) return {*this, ir::no_node};
+    dtype type = dtype::float64;
+    for (const ir::node_id i : {operand.id()...})
+      if (const dtype own = writer_->g.spec(i).type; own != dtype::boolean && own != dtype::float64) type = own;
+    return {*this, writer_->emit(tag, convert(operand, type).id()...)};
+  }
+  /// The sum of all elements of a term.
+  [[nodiscard]] constexpr term total(const term& t) {
+    if (writer_ == nullptr) return t;
+    const int rank = writer_->g.spec(t.id()).dims.rank;
+    return {*this, writer_->emit_with(op::sum{}, ir::pack_attributes((1 << rank) - 1, 0), t.id())};
+  }
+  /// A number that the formula has.
+  [[nodiscard]] constexpr term constant(double number) {
+    return {*this, writer_ == nullptr ? ir::no_node : ir::emit_constant(writer_->g, dtype::float64, number)};
+  }
+
+  /// True if the value was set once, each slot at most once, and nothing else was asked for.
+  [[nodiscard]] constexpr bool is_sound() const { return sound_ && (set_ & 1) != 0; }
+  /// The node that is done when everything is set.
+  [[nodiscard]] constexpr ir::node_id finish() const {
+    return writer_->g.emit_as(ir::rules<op::group>, {}, {}, {}, {{updates_, count_}});
+  }
+
+ private:
+  static constexpr std::size_t most_slots = 8;
+
+  [[nodiscard]] constexpr term input(std::size_t i) { return {*this, writer_ == nullptr ? ir::no_node : in_[i]}; }
+  [[nodiscard]] constexpr term tensor(std::size_t i) {
+    const term t = input(i);
+    if (writer_ == nullptr) return t;
+    return convert(t, writer_->g.spec(t.id()).type == dtype::float64 ? dtype::float64 : dtype::float32);
+  }
+  [[nodiscard]] constexpr term convert(const term& t, dtype type) {
+    if (writer_ == nullptr) return t;
+    const dtype own = writer_->g.spec(t.id()).type;
+    if (own == type || own == dtype::boolean) return t;
+    return {*this, writer_->emit_with(op::cast{}, ir::pack_attributes(type), t.id())};
+  }
+  constexpr void set(std::size_t i, const term& t) {
+    sound_ = sound_ && ((set_ >> i) & 1) == 0 && i <= most_slots;
+    set_ |= std::uint64_t{1} << i;
+    if (writer_ == nullptr || !sound_) return;
+    const tensor_spec to = writer_->g.spec(in_[i]);
+    ir::node_id value = convert(t, to.type).id();
+    if (to.dims.rank > 0 && writer_->g.spec(value).dims.rank == 0)
+      value = writer_->emit(op::broadcast_like{}, value, in_[i]);
+    updates_[count_++] = writer_->emit(op::assign{}, in_[i], value);
+  }
+
+  const ir::node_writer* writer_;
+  array_view<const ir::node_id> in_;
+  std::size_t slots_, numbers_;
+  std::uint64_t set_ = 0;  ///< bit 0: the value; then the slots
+  bool sound_ = true;
+  ir::node_id updates_[most_slots + 1]{};
+  std::size_t count_ = 0;
+};
+
+/// Arithmetic of terms.
+/// @{
+#define TAGMA_TERM_OPERATOR(Operator, Tag)                                                                             \
+  [[nodiscard]] constexpr term operator Operator(const term& a, const term& b) { return a.of().compute(Tag{}, a, b); } \
+  [[nodiscard]] constexpr term operator Operator(const term& a, double b) { return a Operator a.of().constant(b); }    \
+  [[nodiscard]] constexpr term operator Operator(double a, const term& b) { return b.of().constant(a) Operator b; }
+TAGMA_TERM_OPERATOR(+, op::add)
+TAGMA_TERM_OPERATOR(-, op::subtract)
+TAGMA_TERM_OPERATOR(*, op::multiply)
+TAGMA_TERM_OPERATOR(/, op::divide)
+TAGMA_TERM_OPERATOR(>, op::greater)
+TAGMA_TERM_OPERATOR(<, op::less)
+#undef TAGMA_TERM_OPERATOR
+[[nodiscard]] constexpr term operator-(const term& a) { return a.of().compute(op::negate{}, a); }
+/// @}
+
+/// Functions of terms, as those of expressions.
+/// @{
+#define TAGMA_TERM_FUNCTION(Name) \
+  [[nodiscard]] constexpr term Name(const term& a) { return a.of().compute(op::Name{}, a); }
+TAGMA_TERM_FUNCTION(sqrt)
+TAGMA_TERM_FUNCTION(rsqrt)
+TAGMA_TERM_FUNCTION(square)
+TAGMA_TERM_FUNCTION(abs)
+TAGMA_TERM_FUNCTION(sign)
+TAGMA_TERM_FUNCTION(exp)
+TAGMA_TERM_FUNCTION(log)
+TAGMA_TERM_FUNCTION(tanh)
+#undef TAGMA_TERM_FUNCTION
+[[nodiscard]] constexpr term maximum(const term& a, const term& b) { return a.of().compute(op::maximum{}, a, b); }
+[[nodiscard]] constexpr term minimum(const term& a, const term& b) { return a.of().compute(op::minimum{}, a, b); }
+/// `condition` is a comparison of terms.
+[[nodiscard]] constexpr term select(const term& condition, const term& yes, const term& no) {
+  return yes.of().compute(op::select{}, condition, yes, no);
+}
+/// The sum of all elements: `sqrt(sum(square(g)))` is a norm.
+[[nodiscard]] constexpr term sum(const term& a) { return a.of().total(a); }
+/// base ^ exponent, for a base above 0: `1 - pow(u.number(0), u.step())`.
+[[nodiscard]] constexpr term pow(const term& base, const term& exponent) { return exp(log(base) * exponent); }
+/// @}
+
+}  // namespace formula
+
+namespace op {
+
+/// The update of an optimizer of somebody's own. No node has it: the formula stands for it.
+template <own_optimizer Optimizer>
+struct apply_own {
+  static constexpr std::string_view name = Optimizer::name.view();
+  static constexpr const auto& slots = Optimizer::slots;
+
+  static constexpr ir::node_id apply(ir::expand_args& e, const ir::variable_gradient& pair,
+                                     array_view<ir::node_id> in) {
+    const std::size_t kept = slots.size();
+    in[1 + kept] = pair.gradient;
+    for (std::size_t i = 0; i < e.inputs.size(); ++i) in[2 + kept + i] = e.inputs[i];
+    formula::variable_update u(&e, in, kept, e.inputs.size() - 2);
+    Optimizer::update(u);
+    return u.finish();
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <own_optimizer Optimizer>
+struct optimizer_traits<Optimizer> {
+  using update = op::apply_own<Optimizer>;
+  static constexpr fixed_string step = Optimizer::name / "step";
+  static auto numbers(const Optimizer& o) { return o.numbers(); }
+};
+
+}  // namespace detail
+
+namespace diagnose {
+template <own_optimizer Optimizer>
+inline constexpr bool has_sound_formula<Optimizer> = [] {
+  constexpr std::size_t slots = Optimizer::slots.size();
+  for (const optimizer_slot& s : Optimizer::slots)
+    if (s.suffix.size() < 2 || s.suffix[0] != '/' || s.input >= 0) return false;
+  formula::variable_update u(nullptr, {}, slots, decltype(std::declval<const Optimizer&>().numbers())::size());
+  Optimizer::update(u);
+  return slots <= 8 && u.is_sound();
+}();
+}  // namespace diagnose
+
+}  // namespace tagma
 // ---- tagma/nn/partitioned_variable.hpp
 
 /// @file
@@ -13967,6 +14806,173 @@ template <fixed_string Name, class Layer>
 }
 
 }  // namespace tagma
+// ---- tagma/nn/volume_layers.hpp
+
+/// @file
+/// Convolutions of volumes: one over images, in which the slices that a filter covers are channels.
+
+namespace tagma {
+
+/// A depth, a height and a width: of a filter, or of the steps it makes. One number stands for all.
+struct volume {
+  int depth = 1;
+  int height = 1;
+  int width = 1;
+
+  constexpr volume() = default;
+  constexpr volume(int all) : depth(all), height(all), width(all) {}
+  constexpr volume(int slices, int rows, int columns) : depth(slices), height(rows), width(columns) {}
+  friend constexpr bool operator==(const volume&, const volume&) = default;
+};
+
+/// How a filter moves through a volume.
+struct conv3d_options {
+  volume stride = 1;
+  bool same = false;    ///< zeros around the volume, so that it has ceil(extent / stride) positions, as `same_padding`
+  volume dilation = 1;  ///< distance of neighbouring filter elements
+};
+
+namespace diagnose {
+/// Volumes have the axes [batch, depth, height, width, channels], all but the batch static.
+template <class X>
+inline constexpr bool is_volume_batch = [] {
+  const shape& x = X::value.dims;
+  if (x.rank != 5) return false;
+  for (int i = 1; i < 5; ++i)
+    if (x[i] < 1) return false;
+  return true;
+}();
+/// A filter has between 1 and 64 slices, and fits into the depth of a volume.
+template <class X, volume Kernel, conv3d_options Options>
+inline constexpr bool fits_depth = Kernel.depth >= 1 && Kernel.depth <= 64 && Options.stride.depth >= 1 &&
+                                   Options.dilation.depth >= 1 &&
+                                   (Options.same || (Kernel.depth - 1) * Options.dilation.depth < X::value.dims[1]);
+}  // namespace diagnose
+
+namespace op {
+
+/// Volumes as images, one for each position of a filter along the depth: its channels are those of the slices that the
+/// filter covers. Attributes: slices of the filter, stride, dilation, zeros before the volume, positions.
+struct volume_to_images : composition<24> {
+  static constexpr const char* name = "volume_to_images";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const shape& x = a.in[0].dims;
+    a.out = {a.in[0].type,
+             {x[0] == dyn ? dyn : bounded_product(x[0], a.attributes[4]), x[2], x[3],
+              bounded_product(x[4], a.attributes[0])}};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const shape x = e.in_spec(0).dims;
+    const extent slices = e.attr(0), stride = e.attr(1), dilation = e.attr(2), before = e.attr(3), out = e.attr(4);
+    const extent read = (slices - 1) * dilation + out * stride, known = before + x[1];
+    const extent image = x[2] * x[3] * x[4];
+    const ir::node_id padded =
+        e.emit_with(pad{}, ir::pack_attributes(0, 0, before, read > known ? read - known : 0, 0, 0, 0, 0, 0, 0),
+                    e.in(0), e.constant(0));
+    scratch_array<ir::node_id, 8> parts(slices);
+    for (extent k = 0; k < slices; ++k) {
+      const extent first = k * dilation;
+      ir::node_id part = e.emit_with(
+          slice{}, ir::pack_attributes(0, to_end, first, first + out * stride, 0, to_end, 0, to_end, 0, to_end),
+          padded);
+      if (stride > 1) {  // the first of every `stride` slices
+        part = e.emit_with(reshape{}, ir::pack_attributes(x[0], out, stride * image), part);
+        part = e.emit_with(slice{}, ir::pack_attributes(0, to_end, 0, to_end, 0, image), part);
+      }
+      const extent images = x[0] == dyn ? dyn : x[0] * out;
+      parts[k] = e.emit_with(reshape{}, ir::pack_attributes(images, x[2], x[3], x[4]), part);
+    }
+    e.result = slices == 1 ? parts[0] : e.emit_over(concat{}, parts.view(), ir::pack_attributes(3));
+  }
+};
+
+/// The filter of such images, of one of volumes: [depth, height, width, channels, filters] becomes [height, width,
+/// depth * channels, filters].
+struct volume_filter : composition<2> {
+  static constexpr const char* name = "volume_filter";
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const shape& x = a.in[0].dims;
+    a.out = {a.in[0].type, {x[1], x[2], bounded_product(x[0], x[3]), x[4]}};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const shape x = e.in_spec(0).dims;
+    const ir::node_id turned = e.emit_with(transpose{}, ir::pack_attributes(1, 2, 0, 3, 4), e.in(0));
+    e.result = e.emit_with(reshape{}, ir::pack_attributes(x[1], x[2], x[0] * x[3], x[4]), turned);
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+/// The positions of a filter along the depth.
+template <extent Depth, volume Kernel, conv3d_options Options>
+struct depth_positions {
+  static constexpr extent reach = (Kernel.depth - 1) * Options.dilation.depth + 1;
+  static constexpr extent count =
+      Options.same ? (Depth - 1) / Options.stride.depth + 1 : (Depth - reach) / Options.stride.depth + 1;
+  static constexpr extent missing = (count - 1) * Options.stride.depth + reach - Depth;
+  static constexpr extent before = Options.same && missing > 0 ? missing / 2 : 0;
+};
+template <conv3d_options Options>
+inline constexpr conv_options options_of_image = [] {
+  conv_options o;
+  o.stride = window(Options.stride.height, Options.stride.width);
+  o.dilation = window(Options.dilation.height, Options.dilation.width);
+  if (Options.same) o.padding = same_padding;
+  return o;
+}();
+
+}  // namespace detail
+
+/// A convolution of volumes: activation(y + bias), with variables "<Name>/kernel", [depth, height, width, channels,
+/// Filters], and "<Name>/bias", [Filters]. `conv3d<"conv", 16, 3>(x, tagma::relu)`. It is a convolution of images that
+/// have the channels of all slices which a filter covers, so it takes the memory of the input as many times.
+/// @tparam Filters outputs of the layer
+/// @tparam Kernel depth, height and width of the filters: `3`, or `volume(1, 3, 3)`; at most 64 slices
+/// @tparam Options stride (1 by default), padding (none; `same` as TensorFlow), dilation (1)
+/// @param x [batch, depth, height, width, channels], floating, all but the batch static
+/// @param activation called with the sum, none by default
+/// @param initial initializer of the kernel, by default `glorot_uniform`; the bias begins with zeros
+/// @return [batch, positions in depth, down, across, Filters]
+/// Raises TAGMA-E305 for another shape or a filter that does not fit into the depth, and what the operation `conv2d`
+/// raises.
+template <fixed_string Name, extent Filters, volume Kernel, conv3d_options Options = conv3d_options{}, expression X,
+          class Activation = std::remove_const_t<decltype(linear)>,
+          class Initial = std::remove_const_t<decltype(glorot_uniform)>, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto conv3d(const X& x, const Activation& activation = linear,
+                                    const Initial& initial = glorot_uniform) {
+  using s = typename X::spec_type;
+  TAGMA_NEEDS_NAME("conv3d", Name);
+  static_assert(diagnose::is_volume_batch<s>,
+                "TAGMA-E305 conv3d: volumes need the axes [batch, depth, height, width, channels], all but the first "
+                "static");
+  if constexpr (diagnose::is_volume_batch<s>) {
+    static_assert(diagnose::fits_depth<s, Kernel, Options>,
+                  "TAGMA-E305 conv3d: the filter needs 1 to 64 slices, and must fit into the depth of the volume");
+    if constexpr (diagnose::fits_depth<s, Kernel, Options>) {
+      using T = typename X::element_type;
+      constexpr shape dims = X::spec.dims;
+      using along = detail::depth_positions<dims[1], Kernel, Options>;
+      const auto kernel =
+          variable<Name / "kernel", T, Kernel.depth, Kernel.height, Kernel.width, dims[4], Filters>(initial);
+      const auto bias = variable<Name / "bias", T, Filters>(zeros);
+      const auto images = detail::make_node<op::volume_to_images,
+                                            ir::pack_attributes(Kernel.depth, Options.stride.depth,
+                                                                Options.dilation.depth, along::before, along::count),
+                                            detail::part<Place, 0>>(x);
+      const auto filter = detail::make_node<op::volume_filter, ir::attributes<0>{}, detail::part<Place, 1>>(kernel);
+      const auto y = conv2d<detail::options_of_image<Options>>(images, filter, bias, activation);
+      constexpr shape flat = decltype(y)::spec.dims;
+      return detail::make_node<op::reshape, ir::pack_attributes(dims[0], along::count, flat[1], flat[2], flat[3]),
+                               detail::part<Place, 2>>(y);
+    }
+  }
+}
+
+}  // namespace tagma
 // ---- tagma/nn/weighted_losses.hpp
 
 /// @file
@@ -14272,6 +15278,7 @@ enum class build_problem : std::uint8_t {
   second_while,  ///< a gradient of a gradient of a loop that ends by itself
   other_spec,    ///< a pass replaced a node by one of another type or shape
   misfit,        ///< a pass added an operation over operands that it does not take
+  empty_scope,   ///< of a choice of variables to train
   out_of_body,   ///< a pass used a value of the body of a loop behind that loop
 };
 
@@ -14529,6 +15536,11 @@ class scope_context : public request_source {
     if (!text.empty() && is_named_by_scopes(*r.op->info))
       for (chain_id c = names(chain); c != 0; c = links_[c].outer) text = renamed_by(c, text);
     return text;
+  }
+  /// The name of a variable as it is inside the scopes of names of a chain, if it is inside.
+  [[nodiscard]] constexpr std::string_view inside(chain_id chain, std::string_view name) const {
+    const chain_id c = names(chain);
+    return c == 0 ? name : scope_list::without(inside(links_[c].outer, name), links_[c].layer->prefix);
   }
   /// The innermost scope of a chain that is around a repeated block; 0 if there is none.
   [[nodiscard]] constexpr chain_id repeated(chain_id chain) const {
@@ -14866,6 +15878,11 @@ constexpr void write_loops(const graph& g, const loop_table& loops, Built& built
 }
 
 }  // namespace tagma::ir
+// ---- tagma/graph/pass/train.hpp
+
+/// @file
+/// What an optimizer becomes: which variables it trains, their gradients and updates, and what layers learn beside it.
+
 // ---- tagma/graph/pass/differentiate_loops.hpp
 
 /// @file
@@ -15285,6 +16302,245 @@ class loop_differentiator : loop_table::translator {
 };
 
 }  // namespace tagma::ir
+
+namespace tagma::ir::detail {
+
+/// A layer that learns something beside its optimizer, as it was built.
+struct learner {
+  static constexpr std::size_t most_inputs = 8;
+  const record* what = nullptr;
+  node_id inputs[most_inputs]{};
+  node_id result = no_node;
+  node_id first = 0, end = 0;  ///< the nodes that were added for it
+  std::int16_t chain = 0;      ///< the scopes through which it was reached
+  node_id moved = no_node;     ///< its update, where that waits for no other
+};
+
+/// `differentiate`, with loops where there is a table of them.
+template <class Graph, class Loops>
+constexpr void differentiate_with(Graph& g, [[maybe_unused]] Loops& loops, node_id y, array_view<const node_id> xs,
+                                  array_view<node_id> result, const gradient_scratch& scratch, build_status& status) {
+  if constexpr (std::is_same_v<Loops, loop_table>)
+    loop_differentiator<Graph>(g, loops, scratch, status).run(y, xs, result);
+  else
+    differentiate(g, y, xs, result, scratch, status);
+}
+
+/// Where a trainer puts what it finds, each as large as the graph has variables at most.
+struct training_scratch {
+  gradient_scratch gradient;
+  array_view<node_id> variables;
+  array_view<node_id> gradients;
+  array_view<variable_gradient> pairs;
+};
+
+/// Replaces one optimizer. `Around` knows the scopes: `inside(name)` is a name without the prefixes of the scopes
+/// around the optimizer, `enter(chain)` lets nodes be asked for as by that chain.
+template <class Graph, class Loops, class Around>
+class trainer {
+ public:
+  constexpr trainer(Graph& g, Loops& loops, const record& r, array_view<const node_id> inputs, Around around,
+                    const training_scratch& scratch, build_status& status)
+      : g_(g),
+        loops_(loops),
+        r_(r),
+        asked_(r.attributes),
+        inputs_(inputs),
+        around_(around),
+        scratch_(scratch),
+        status_(status) {}
+
+  /// The node of the optimizer.
+  constexpr node_id run(growing_array<learner>& learners) {
+    if (asked_.mode == training_mode::averages) return with_learners(no_node, learners);
+    asked_.pairs > 0 ? take_pairs() : find_variables();
+    if (!status_.good()) return 0;
+    keep_trained();
+    if (!status_.good()) return 0;
+    expand_args args{{g_}, inputs_.subspan(asked_.operands()), r_.attributes, scratch_.pairs.first(trained_)};
+    r_.op->expand(args);
+    if (g_.overflow()) return 0;
+    // The numbers of batches that were seen before are applied without one.
+    return asked_.mode == training_mode::apply ? args.result : with_learners(args.result, learners);
+  }
+
+ private:
+  constexpr void take_pairs() {
+    count_ = static_cast<std::size_t>(asked_.pairs);
+    if (count_ > scratch_.variables.size()) return status_.stop(build_problem::too_large);
+    for (std::size_t i = 0; i < count_; ++i)
+      scratch_.variables[i] = inputs_[2 * i], scratch_.gradients[i] = inputs_[2 * i + 1];
+  }
+  constexpr void find_variables() {
+    const node_id loss = inputs_[0];
+    if (asked_.chosen > 0) {
+      for (std::size_t i = 0; i < static_cast<std::size_t>(asked_.chosen); ++i) add_once(inputs_[1 + i]);
+    } else {
+      for (node_id i = 0; i <= loss; ++i) {
+        if (!g_.info(i).is(op_kind::variable)) continue;
+        const std::uint64_t inside = asked_.scopes == scope_choice_kind::all ? 0 : scopes_around(i);
+        if (asked_.scopes == scope_choice_kind::except) found_ |= inside;
+        if (g_.attributes(i)[1] == 0) continue;
+        if (asked_.scopes == scope_choice_kind::all || (asked_.scopes == scope_choice_kind::only) == (inside != 0))
+          add(i);
+      }
+    }
+    if (!status_.good()) return;
+    differentiate_with(g_, loops_, loss, scratch_.variables.first(count_), scratch_.gradients.first(count_),
+                       scratch_.gradient, status_);
+  }
+  [[nodiscard]] constexpr std::uint64_t scopes_around(node_id variable) const {
+    return scope_list(r_.name).around(around_.inside(g_[variable].name));
+  }
+  constexpr void add_once(node_id variable) {
+    for (std::size_t i = 0; i < count_; ++i)
+      if (scratch_.variables[i] == variable) return;
+    add(variable);
+  }
+  constexpr void add(node_id variable) {
+    if (count_ == scratch_.variables.size()) return status_.stop(build_problem::too_large);
+    scratch_.variables[count_] = variable, scratch_.gradients[count_++] = no_node;
+  }
+
+  /// Keeps the variables that have a gradient, and checks that what was asked for is among them.
+  constexpr void keep_trained() {
+    const scope_list scopes(r_.name);
+    for (std::size_t i = 0; i < count_; ++i) {
+      const node_id variable = scratch_.variables[i];
+      if (scratch_.gradients[i] == no_node) {
+        if (asked_.chosen == 0) continue;
+        status_ = {build_problem::independent, nullptr, r_.inputs[0]->spec, g_.spec(variable), g_[variable].name};
+        return;
+      }
+      scratch_.pairs[trained_++] = {variable, scratch_.gradients[i]};
+      if (asked_.scopes == scope_choice_kind::only) found_ |= scopes_around(variable);
+    }
+    if (g_.overflow()) return;
+    for (int i = 0; i < scopes.size(); ++i)
+      if (((found_ >> i) & 1) == 0) {
+        status_ = {build_problem::empty_scope, nullptr, {}, {}, scopes[i]};
+        return;
+      }
+    if (trained_ == 0) status_.stop(build_problem::nothing_to_train);
+  }
+
+  /// A node that is done when `done` is, and what layers learn beside it.
+  constexpr node_id with_learners(node_id done, growing_array<learner>& learners) {
+    if (learners.size() == 0 && done != no_node) return done;
+    scratch_array<bool, 256> reached(static_cast<std::size_t>(g_.size()));
+    mark_reached(reached.view());
+    growing_array<node_id> all(4);
+    if (done != no_node) all.push(done);
+    const std::size_t others = all.size();
+    growing_array<node_id> updates(4);
+    for (std::size_t i = 0; i < learners.size() && !g_.overflow(); ++i) {
+      learner& l = learners[i];
+      if (!is_trained(l) || !is_reached(l, reached.view()) || is_known(learners, i, reached.view())) continue;
+      all.push(moved(l, updates));
+    }
+    if (g_.overflow()) return 0;
+    if (asked_.mode == training_mode::averages && all.size() == others) {
+      status_.stop(build_problem::nothing_to_train);
+      return 0;
+    }
+    if (all.size() == others) return done;
+    around_.enter(around_.own());
+    return g_.emit_as(rules<op::group>, {}, {}, {}, {all.view()});
+  }
+  constexpr void mark_reached(array_view<bool> reached) const {
+    for (std::size_t i = 0; i < reached.size(); ++i) reached[i] = false;
+    if (asked_.pairs > 0)
+      for (std::size_t i = 0; i < trained_; ++i) reached[scratch_.pairs[i].gradient] = true;
+    else
+      reached[inputs_[0]] = true;
+    for (node_id i = static_cast<node_id>(reached.size()); i-- > 0;) {
+      if (!reached[i]) continue;
+      for (const node_id in : g_.inputs(i)) reached[in] = true;
+      for (const node_id before : g_.controls(i)) reached[before] = true;
+    }
+  }
+  /// True if the optimizer trains a parameter of a layer; in a repeated block, of one of its copies.
+  [[nodiscard]] constexpr bool is_trained(const learner& l) const {
+    if (asked_.mode == training_mode::averages) return true;
+    for (std::size_t k = 0; k < l.what->inputs.size(); ++k) {
+      if (((l.what->op->parameters >> k) & 1) == 0) continue;
+      node_id of = l.inputs[k];
+      while (g_.info(of).shares_bytes()) of = g_.input(of, 0);
+      for (std::size_t i = 0; i < trained_; ++i) {
+        if (scratch_.pairs[i].variable == of) return true;
+        if (g_[of].op != &rules<loop_member>) continue;
+        for (const node_id copy : g_.inputs(of))
+          if (scratch_.pairs[i].variable == copy) return true;
+      }
+    }
+    return false;
+  }
+  /// True if the loss, or a gradient, depends on a layer. What is in a loop leads there by more than inputs.
+  [[nodiscard]] constexpr bool is_reached(const learner& l, array_view<const bool> reached) const {
+    if constexpr (std::is_same_v<Loops, loop_table>)
+      if (loops_.loop_of(l.result) >= 0) return true;
+    if (reached[l.result]) return true;
+    for (node_id i = l.first; i < l.end && asked_.pairs > 0; ++i)
+      if (reached[i]) return true;
+    return false;
+  }
+  /// True if a layer before this one was the same, on another device.
+  [[nodiscard]] constexpr bool is_known(const growing_array<learner>& learners, std::size_t i,
+                                        array_view<const bool> reached) const {
+    const learner& l = learners[i];
+    for (std::size_t k = 0; k < i; ++k) {
+      const learner& other = learners[k];
+      bool same = other.what->op == l.what->op && is_reached(other, reached);
+      for (std::size_t n = 0; n < l.what->inputs.size() && same; ++n) same = other.inputs[n] == l.inputs[n];
+      if (same) return true;
+    }
+    return false;
+  }
+  /// The update of a layer. Variables that a layer before it has changed it reads as they are behind that: `inputs` are
+  /// those of the layer, and then the same as they are read.
+  constexpr node_id moved(learner& l, growing_array<node_id>& updates) {
+    const std::size_t count = l.what->inputs.size();
+    around_.enter(l.chain);
+    scratch_array<node_id, 16> in(2 * count);
+    bool waits = false;
+    for (std::size_t k = 0; k < count; ++k) {
+      in[k] = in[count + k] = l.inputs[k];
+      for (std::size_t u = updates.size(); u-- > 0;)
+        if (g_.input(updates[u], 0) == l.inputs[k]) {
+          const node_id before = updates[u];
+          in[count + k] = g_.emit_as(rules<op::identity>, g_.spec(l.inputs[k]), {&l.inputs[k], 1}, {}, {{&before, 1}});
+          waits = true;
+          break;
+        }
+    }
+    if (l.moved != no_node && !waits) {
+      note_updates(l.moved, updates);
+      return l.moved;
+    }
+    expand_args args{{g_}, in.view(), l.what->attributes, {}};
+    l.what->op->learn(args);
+    if (g_.overflow()) return 0;
+    if (!waits) l.moved = args.result;
+    note_updates(args.result, updates);
+    return args.result;
+  }
+  constexpr void note_updates(node_id group, growing_array<node_id>& updates) const {
+    for (const node_id u : g_.controls(group)) updates.push(u);
+  }
+
+  Graph& g_;
+  Loops& loops_;
+  const record& r_;
+  training_request asked_;
+  array_view<const node_id> inputs_;
+  Around around_;
+  training_scratch scratch_;
+  build_status& status_;
+  std::size_t count_ = 0, trained_ = 0;
+  std::uint64_t found_ = 0;
+};
+
+}  // namespace tagma::ir::detail
 // ---- tagma/graph/record_memo.hpp
 
 /// @file
@@ -15574,55 +16830,6 @@ namespace tagma::ir {
 
 namespace detail {
 
-/// `differentiate`, with loops where there is a table of them.
-template <class Graph, class Loops>
-constexpr void differentiate_with(Graph& g, [[maybe_unused]] Loops& loops, node_id y, array_view<const node_id> xs,
-                                  array_view<node_id> result, const gradient_scratch& scratch, build_status& status) {
-  if constexpr (std::is_same_v<Loops, loop_table>)
-    loop_differentiator<Graph>(g, loops, scratch, status).run(y, xs, result);
-  else
-    differentiate(g, y, xs, result, scratch, status);
-}
-
-template <class Graph, class Loops>
-constexpr node_id expand_optimizer(Graph& g, Loops& loops, const record& r, array_view<const node_id> inputs,
-                                   const gradient_scratch& scratch, array_view<node_id> variables,
-                                   array_view<node_id> gradients, array_view<variable_gradient> pairs,
-                                   build_status& status) {
-  std::size_t count = 0;
-  const auto given = static_cast<std::size_t>(r.attributes[0]);
-  array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
-  if (given == 0) {
-    const node_id loss = inputs[0];
-    for (node_id i = 0; i <= loss; ++i) {
-      if (!g.info(i).is(op_kind::variable) || g.attributes(i)[1] == 0) continue;
-      if (count == variables.size()) {
-        status.stop(build_problem::too_large);
-        return 0;
-      }
-      variables[count] = i, gradients[count++] = no_node;
-    }
-    differentiate_with(g, loops, loss, variables.first(count), gradients.first(count), scratch, status);
-  } else {
-    if (given > variables.size()) {
-      status.stop(build_problem::too_large);
-      return 0;
-    }
-    for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
-  }
-  if (!status.good()) return 0;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
-  if (kept == 0 && !g.overflow()) {
-    status.stop(build_problem::nothing_to_train);
-    return 0;
-  }
-  expand_args args{{g}, rest, r.attributes, pairs.first(kept)};
-  r.op->expand(args);
-  return args.result;
-}
-
 /// A record on its way into the graph, and the scopes through which it was reached.
 template <bool Scoped>
 struct pending_record {
@@ -15851,8 +17058,11 @@ class graph_builder {
       case op_kind::gradient:
         return add_gradient(r, at, in);
       case op_kind::optimizer:
-        return expand_optimizer(g_, loops_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+        return trainer<graph, decltype(loops_), scopes_around>(
+                   g_, loops_, r, in, {*this, at.self}, {{adjoint_, wanted_}, variables_, gradients_, pairs_}, status_)
+            .run(learners_);
       case op_kind::composition:
+        if (r.op->learn != nullptr) return compose_learner(r, at, in, after, colocated.view());
         return compose(r, in, after, colocated.view());
       case op_kind::placeholder:
       case op_kind::variable:
@@ -15966,7 +17176,8 @@ class graph_builder {
                    {}};
     write_loops(g_, loops_, built_);
     for (const node_id root : built_.roots)
-      if (loops_.loop_of(root) >= 0) status_ = {build_problem::beyond_loop, &g_.info(root), g_.spec(root), {}, {}};
+      if (good() && loops_.loop_of(root) >= 0)
+        status_ = {build_problem::beyond_loop, &g_.info(root), g_.spec(root), {}, {}};
   }
 
   /// The gradient `r`, and with it all gradients of the same node that are asked for, in the same scopes if in any:
@@ -16040,6 +17251,17 @@ class graph_builder {
     return g_.emit_as(*bound.op, bound.spec, g_.inputs(result), g_.attributes(result),
                       {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
   }
+  /// The same of a layer that learns beside its optimizer: where it is trained, that is known.
+  constexpr node_id compose_learner(const record& r, [[maybe_unused]] const reached& at, array_view<const node_id> in,
+                                    array_view<const node_id> after, array_view<const node_id> colocated) {
+    learner l{&r, {}, no_node, g_.size(), 0, 0, no_node};
+    for (std::size_t k = 0; k < in.size(); ++k) l.inputs[k] = in[k];
+    l.result = compose(r, in, after, colocated);
+    l.end = g_.size();
+    if constexpr (Scoped) l.chain = at.self;
+    learners_.push(l);
+    return l.result;
+  }
   constexpr node_id expanded(const record& r, array_view<const node_id> in) {
     expand_args args{{g_}, in, r.attributes, {}};
     r.op->expand(args);
@@ -16054,6 +17276,23 @@ class graph_builder {
     while (g_.info(id).shares_bytes()) id = g_.input(id, 0);
     return g_.info(id).is(op_kind::variable);
   }
+
+  /// What an optimizer asks of the scopes around it.
+  struct scopes_around {
+    graph_builder& builder;
+    std::int16_t chain;
+
+    [[nodiscard]] constexpr std::int16_t own() const { return chain; }
+    [[nodiscard]] constexpr std::string_view inside(std::string_view name) const {
+      if constexpr (Scoped)
+        return builder.scopes_.inside(chain, name);
+      else
+        return name;
+    }
+    constexpr void enter([[maybe_unused]] std::int16_t other) const {
+      if constexpr (Scoped) builder.scopes_.set_ambient(other);
+    }
+  };
 
   built_graph<Nodes, Roots, Scoped, Looped>& built_;
   build_status& status_;
@@ -16098,6 +17337,7 @@ class graph_builder {
   static constexpr int most_behind = 64;
   copy_behind behind_[most_behind]{};
   int behind_count_ = 0;
+  growing_array<learner> learners_{0};
 };
 
 }  // namespace detail
@@ -19177,6 +20417,9 @@ template <ir::build_problem Problem, class Y, class X>
 inline constexpr bool depends_on = ir::differ(Problem, ir::build_problem::independent);
 template <ir::build_problem Problem>
 inline constexpr bool trains_something = ir::differ(Problem, ir::build_problem::nothing_to_train);
+/// A scope that says what is trained, or is not, has such a variable.
+template <ir::build_problem Problem, class Scope>
+inline constexpr bool scope_has_variables = ir::differ(Problem, ir::build_problem::empty_scope);
 template <ir::build_problem Problem, class Operation>
 inline constexpr bool stays_in_its_loop = ir::differ(Problem, ir::build_problem::beyond_loop);
 /// No operation in the body of a loop finds extents: they are those of all iterations.
@@ -19483,7 +20726,8 @@ namespace early {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler. Template arguments are
 /// worked out; beside the closure's they say what a message is about.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
-/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265 and E273.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265, E273 and
+/// E300.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
           class Second = typename Graph::second_type, class Text = typename Graph::text_type,
@@ -19498,6 +20742,9 @@ template <class Closure, class Graph = typename decltype(detail::choose_graph<Cl
                 "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient");
   static_assert(diagnose::trains_something<Graph::problem>,
                 "TAGMA-E063 minimize: the loss depends on no trainable variable");
+  static_assert(
+      diagnose::scope_has_variables<Graph::problem, Text>,
+      "TAGMA-E300 minimize: a scope that says what is trained, or is not, has no such variable behind the loss");
   static_assert(diagnose::depends_on<Graph::problem, First, Second>,
                 "TAGMA-E064 gradient: the first operand does not depend on the second");
   static_assert(
@@ -19561,6 +20808,86 @@ using early::compile;
 }  // namespace tagma
 
 #undef TAGMA_REFUSES_CLOSURE
+// ---- tagma/plan/trainable_variables.hpp
+
+/// @file
+/// What an optimizer would train, before there is one.
+
+namespace tagma {
+
+/// A variable as the compiler knows it.
+struct variable_description {
+  std::string_view name;
+  tensor_spec spec;
+};
+
+namespace detail {
+
+template <class Loss, class... Option>
+struct training_closure {
+  static constexpr auto attributes = attributes_of_training<ir::training_mode::update, Option...>;
+  using node = decltype(make_optimizer<void, attributes, Loss>(
+      std::declval<const sgd&>(),
+      std::tuple_cat(std::declval<std::tuple<Loss>>(), variables_among(std::declval<const Option&>()...)),
+      std::declval<const Option&>()...));
+
+  [[nodiscard]] auto operator()() const -> decltype(outputs(std::declval<const node&>()));
+};
+
+/// True for a variable of a graph that an optimizer updates.
+[[nodiscard]] constexpr bool is_trained(const ir::graph_view& g, ir::node_id variable) {
+  if (!g.info(variable).is(ir::op_kind::variable) || g.attributes(variable)[1] == 0) return false;
+  for (ir::node_id i = variable + 1; i < g.size(); ++i)
+    if (g.info(i).is(ir::op_kind::update) && g.inputs(i)[0] == variable) return true;
+  return false;
+}
+
+}  // namespace detail
+
+/// The variables that `minimize(loss, optimizer, options...)` trains, with their types, in the order of the graph; none
+/// where there are none. The compiler knows them:
+///
+///     for (const auto& v : tg::trainable_variables(loss, tg::in_scope<"head">)) std::cout << v.name << '\n';
+///     static_assert(tg::trainable_variables(loss).size() == 4);  // of a loss that is constexpr
+/// Options are what is chosen: variables, `in_scope<"name", ...>` or `except_scope<"name", ...>`.
+/// Raises TAGMA-E062, TAGMA-E301 and TAGMA-E302 as `minimize`, and what `compile` raises of the graph.
+template <expression L, class... Option>
+[[nodiscard]] constexpr auto trainable_variables(const L&, const Option&...) {
+  static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
+                "TAGMA-E062 trainable_variables: the loss must be one floating number; use tagma::mean or tagma::sum");
+  static_assert(diagnose::are_options<Option...>,
+                "TAGMA-E301 trainable_variables: behind the loss stand variables, or in_scope<\"name\"> or "
+                "except_scope<\"name\">");
+  static_assert(
+      diagnose::are_trainable<Option...>,
+      "TAGMA-E302 trainable_variables: what is to be trained must be variables, without tagma::not_trainable");
+  if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && diagnose::are_options<Option...> &&
+                diagnose::are_trainable<Option...>) {
+    using closure = detail::training_closure<L, Option...>;
+    using graph = detail::compiled_graph<closure>;
+    constexpr bool empty =
+        graph::problem == ir::build_problem::nothing_to_train || graph::problem == ir::build_problem::empty_scope;
+    if constexpr (empty) {
+      return fixed_array<variable_description, 0>{};
+    } else if constexpr (graph::problem != ir::build_problem::none) {
+      return decltype(early::compile(closure{})){};
+    } else {
+      constexpr std::size_t count = [] {
+        std::size_t n = 0;
+        for (ir::node_id i = 0; i < graph::view.size(); ++i)
+          if (detail::is_trained(graph::view, i)) ++n;
+        return n;
+      }();
+      fixed_array<variable_description, count> found{};
+      std::size_t n = 0;
+      for (ir::node_id i = 0; i < graph::view.size(); ++i)
+        if (detail::is_trained(graph::view, i)) found[n++] = {graph::view[i].name, graph::view[i].spec};
+      return found;
+    }
+  }
+}
+
+}  // namespace tagma
 
 // ---- tagma/runtime/run_check.hpp
 
@@ -36148,6 +37475,7 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 // expr/rules.hpp
 #undef TAGMA_EXPR_RULES
 #undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_PHASE
 #undef TAGMA_NEEDS_TENSOR
 #undef TAGMA_NEEDS_FLOATS
 #undef TAGMA_NEEDS_NUMBERS

@@ -189,6 +189,11 @@
                 ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
                 "a letter, a digit or '.'")
 
+/// What differs between training and inference is told which it is. `Who` is called as in `Example`.
+#define TAGMA_NEEDS_PHASE(Who, Example, ...)              \
+  static_assert(::tagma::diagnose::is_phase<__VA_ARGS__>, \
+                "TAGMA-E179 " Who ": is for training or for inference, which an argument says: " Who Example)
+
 /// A tensor can have this element type and these extents. `Who` says who asks.
 #define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
   static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
@@ -1750,6 +1755,7 @@ TAGMA_DECL safetensors::metadata restore_variables(runtime::session_core& sessio
 // expr/rules.hpp
 #undef TAGMA_EXPR_RULES
 #undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_PHASE
 #undef TAGMA_NEEDS_TENSOR
 #undef TAGMA_NEEDS_FLOATS
 #undef TAGMA_NEEDS_NUMBERS

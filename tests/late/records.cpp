@@ -100,8 +100,8 @@ TEST_CASE("the registry has what only handles have") {
   compare([=] { return tg::outputs(train(tg::lstm<"lstm", 4>(series))); });
   compare([=] { return tg::outputs(train(tg::gru<"gru", 4>(series, tg::last_output | tg::unrolled))); });
   compare([=] { return tg::outputs(train(tg::rnn<"rnn", 4>(series, tg::return_sequences | tg::unrolled))); });
-  const auto maps = tg::batch_norm<"norm", tg::phase::training>(tg::conv2d<"conv", 4, 3>(images));
-  compare([=] { return tg::outputs(train(maps.output), maps.update); });
+  const auto maps = tg::batch_norm<"norm">(tg::conv2d<"conv", 4, 3>(images), tg::phase::training);
+  compare([=] { return tg::outputs(train(maps), tg::update_averages(maps)); });
   compare([=] { return tg::outputs(tg::layer_norm<"l">(x), tg::clip_by_norm(x, 2.0f), tg::global_norm(x, series)); });
   compare([=] { return tg::outputs(tg::dropout(tg::gelu(x), 0.5)); });
   const auto blocks = tg::repeat<"block", 3>([](const auto& in) { return tg::dense<"d", 8>(in, tg::tanh); })(x);

@@ -14,15 +14,15 @@ TEST_CASE("a small convolutional network learns which half of an image is bright
   const auto labels = tg::placeholder<"labels", std::int32_t, tg::dyn>();
   constexpr tg::conv_options options{.padding = tg::same_padding};
   const auto hidden = tg::max_pool<2>(tg::conv2d<"conv1", 4, 3, options>(x, tg::relu));
-  const auto normal = tg::batch_norm<"bn", tg::phase::training>(hidden, 0.5);
-  const auto deep = tg::conv2d<"conv2", 8, tg::window(3, 3)>(normal.output, tg::tanh);
+  const auto normal = tg::batch_norm<"bn">(hidden, tg::phase::training, 0.5);
+  const auto deep = tg::conv2d<"conv2", 8, tg::window(3, 3)>(normal, tg::tanh);
   static_assert(decltype(deep)::spec.dims == tg::shape{tg::dyn, 2, 2, 8});
   const auto logits = tg::dense<"out", 2>(tg::layer_norm<"ln">(tg::flatten(deep)));
   const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(logits, labels));
-  const auto train = tg::group(tg::minimize(loss, tg::sgd{0.2}), normal.update);
-  const auto tested = tg::batch_norm<"bn", tg::phase::inference>(hidden);
+  const auto train = tg::minimize(loss, tg::sgd{0.2});
+  const auto tested = tg::batch_norm<"bn">(hidden, tg::phase::inference);
   const auto seen = tg::mean<0, 1, 2>(hidden);
-  tg::session session(tg::compile([=] { return tg::outputs(loss, train, tested, normal.output, seen); }), {.seed = 7});
+  tg::session session(tg::compile([=] { return tg::outputs(loss, train, tested, normal, seen); }), {.seed = 7});
 
   tg::tensor<float> images(tg::shape{16, 8, 8, 1});
   tg::tensor<std::int32_t> classes(tg::shape{16});
@@ -46,7 +46,7 @@ TEST_CASE("a small convolutional network learns which half of an image is bright
   CHECK(end < start / 4);
 
   // The averages have followed the moments of the batch, so both phases nearly agree.
-  const auto [frozen, fresh] = session.run(tg::fetch(tested, normal.output), x = images);
+  const auto [frozen, fresh] = session.run(tg::fetch(tested, normal), x = images);
   for (tg::extent i = 0; i < frozen.dims().elements(); ++i) CHECK(frozen[i] == Approx(fresh[i]).margin(0.05));
 }
 
@@ -70,10 +70,10 @@ struct moments {
 template <tg::fixed_string Name>
 void check_averages(double momentum) {
   const auto x = tg::placeholder<"x", double, tg::dyn, 3>();
-  const auto layer = tg::batch_norm<Name, tg::phase::training>(x, momentum);
+  const auto layer = tg::batch_norm<Name>(x, tg::phase::training, momentum);
   const auto mean = tg::variable<Name / "moving_mean", double, 3>(tg::zeros, tg::not_trainable);
   const auto variance = tg::variable<Name / "moving_variance", double, 3>(tg::ones, tg::not_trainable);
-  const auto update = layer.update;
+  const auto update = tg::update_averages(layer);
   tg::session session(tg::compile([=] { return tg::outputs(update, mean, variance); }));
 
   std::array<double, 3> expected_mean{0, 0, 0}, expected_variance{1, 1, 1};
@@ -104,9 +104,9 @@ TEST_CASE("moving averages keep the share of the momentum, and take the rest fro
 
 TEST_CASE("without a momentum, a hundredth of an average comes from the batch", "[conv_layers]") {
   const auto x = tg::placeholder<"x", double, tg::dyn, 3>();
-  const auto layer = tg::batch_norm<"usual", tg::phase::training>(x);
+  const auto layer = tg::batch_norm<"usual">(x, tg::phase::training);
   const auto mean = tg::variable<"usual/moving_mean", double, 3>(tg::zeros, tg::not_trainable);
-  const auto update = layer.update;
+  const auto update = tg::update_averages(layer);
   tg::session session(tg::compile([=] { return tg::outputs(update, mean); }));
   session.run(update, x = tg::tensor<double>(tg::shape{2, 3}, {100, 0, 50, 300, 0, 50}));
   const auto got = session.run(mean);

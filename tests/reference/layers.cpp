@@ -30,12 +30,12 @@ TEST_CASE("reference: layers") {
   auto in_groups = tg::group_norm<"groups", 4>(hidden);  // four groups of four features
   auto by_size = tg::rms_norm<"rms">(hidden);            // without a mean, and without a shift
   // end
-  // example: batch_norm, phase, updating_layer
-  auto [training, moves] = tg::batch_norm<"batch", tg::phase::training>(hidden);  // run `moves` beside the optimizer
-  auto inference = tg::batch_norm<"batch", tg::phase::inference>(hidden);         // the same variables
+  // example: batch_norm, phase
+  auto training =
+      tg::batch_norm<"batch">(hidden, tg::phase::training);  // by the moments of the batch; minimize moves averages
+  auto inference = tg::batch_norm<"batch">(hidden, tg::phase::inference);  // by these averages: the same variables
   // end
-  const auto all_outputs =
-      tg::outputs(scores, logits, kernel, bias, normal, in_groups, by_size, training, moves, inference);
+  const auto all_outputs = tg::outputs(scores, logits, kernel, bias, normal, in_groups, by_size, training, inference);
   tg::session session(tg::compile([=] { return all_outputs; }));
   const tg::tensor<float> xs({2, 8}, {1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1});
   CHECK(session.run(scores, x = xs).dims() == tg::shape{2, 3});
@@ -44,7 +44,6 @@ TEST_CASE("reference: layers") {
   CHECK(session.run(normal, x = xs).dims() == tg::shape{2, 16});
   CHECK(session.run(in_groups, x = xs).dims() == tg::shape{2, 16});
   CHECK(session.run(by_size, x = xs).dims() == tg::shape{2, 16});
-  session.run(moves, x = xs);
   CHECK(session.run(training, x = xs).dims() == tg::shape{2, 16});
   CHECK(session.run(inference, x = xs).dims() == tg::shape{2, 16});
 }
@@ -60,12 +59,20 @@ TEST_CASE("reference: layers over images and time") {
   auto larger = tg::upsample2d<2>(images);             // [?, 56, 56, 3]: each pixel four times
   auto smaller = tg::resize_bilinear<14, 20>(images);  // [?, 14, 20, 3]
   // end
+  // example: conv3d, conv3d_options, volume
+  constexpr auto scans =
+      tg::placeholder<"scans", float, tg::dyn, 6, 8, 8, 1>();  // batch, depth, height, width, channels
+  auto solid = tg::conv3d<"solid", 4, 3>(scans, tg::relu);     // [?, 4, 6, 6, 4]
+  auto slices =
+      tg::conv3d<"slices", 4, tg::volume(1, 3, 3), tg::conv3d_options{.same = true}>(scans);  // [?, 6, 8, 8, 4]
+  // end
   // example: conv1d, conv1d_options
   constexpr auto series = tg::placeholder<"series", float, tg::dyn, 100, 4>();  // batch, time, channels
   auto plain = tg::conv1d<"plain", 32, 3>(series, tg::relu);                    // [?, 98, 32]
   auto causal = tg::conv1d<"causal", 32, 3, tg::conv1d_options{.causal = true, .dilation = 4}>(series);  // [?, 100, 32]
   // end
-  tg::session session(tg::compile([=] { return tg::outputs(features, each, larger, smaller, plain, causal); }));
+  tg::session session(
+      tg::compile([=] { return tg::outputs(features, each, larger, smaller, solid, slices, plain, causal); }));
   const tg::tensor<float> some({1, 28, 28, 3}), times({1, 100, 4});
   CHECK(text(features) == "[?, 28, 28, 16]");
   CHECK(text(tg::variable<"conv/kernel", float, 3, 3, 3, 16>(tg::glorot_uniform)) == "[3, 3, 3, 16]");
@@ -76,6 +83,11 @@ TEST_CASE("reference: layers over images and time") {
   CHECK(session.run(larger, images = some).dims() == tg::shape{1, 56, 56, 3});
   CHECK(text(smaller) == "[?, 14, 20, 3]");
   CHECK(session.run(smaller, images = some).dims() == tg::shape{1, 14, 20, 3});
+  const tg::tensor<float> volumes({1, 6, 8, 8, 1});
+  CHECK(text(solid) == "[?, 4, 6, 6, 4]");
+  CHECK(session.run(solid, scans = volumes).dims() == tg::shape{1, 4, 6, 6, 4});
+  CHECK(text(slices) == "[?, 6, 8, 8, 4]");
+  CHECK(session.run(slices, scans = volumes).dims() == tg::shape{1, 6, 8, 8, 4});
   CHECK(text(plain) == "[?, 98, 32]");
   CHECK(session.run(plain, series = times).dims() == tg::shape{1, 98, 32});
   CHECK(text(causal) == "[?, 100, 32]");

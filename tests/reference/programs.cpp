@@ -98,7 +98,7 @@ TEST_CASE("reference: operations of one's own in programs as data") {
 
 TEST_CASE("reference: passes and parts of programs as data") {
   constexpr auto x = tg::placeholder<"x", float, tg::dyn, 4, 4, 1>();
-  auto y = tg::batch_norm<"norm", tg::phase::inference>(tg::conv2d<"conv", 2, 3>(x));
+  auto y = tg::batch_norm<"norm">(tg::conv2d<"conv", 2, 3>(x), tg::phase::inference);
   tg::any_program data(tg::compile([=] { return tg::outputs(y); }), {"y"});
   // example: behind_passes
   tg::any_program faster = tg::behind_passes(data, tg::passes<tg::fold_batch_norm, tg::fold_frozen>);

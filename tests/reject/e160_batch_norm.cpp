@@ -9,8 +9,8 @@ constexpr auto x = tg::placeholder<"x", float, tg::dyn, 3>();
 
 int main() {
 #ifdef REJECT
-  (void)tg::batch_norm<"norm#1", tg::phase::training>(x);
+  (void)tg::batch_norm<"norm#1">(x, tg::phase::training);
 #else
-  (void)tg::batch_norm<"norm_1", tg::phase::training>(x);
+  (void)tg::batch_norm<"norm_1">(x, tg::phase::training);
 #endif
 }

@@ -8,7 +8,9 @@ namespace tg = tagma;
 
 int main() {
   const auto images = tg::placeholder<"images", float, tg::dyn, 8, 8, 1>();
-  const auto normal = tg::batch_norm<"bn", tg::phase::training>(images);
+  const auto gamma = tg::variable<"gamma", float, 1>(tg::ones);
+  const auto beta = tg::variable<"beta", float, 1>(tg::zeros);
+  const auto normal = tg::batch_norm(images, gamma, beta);
 #ifdef REJECT
   (void)tg::conv2d<"layer", 3, 3>(normal);
 #else

@@ -11,6 +11,6 @@ int main() {
 #ifdef REJECT
   (void)tg::batch_norm<"bn">(x);
 #else
-  (void)tg::batch_norm<"bn", tg::phase::inference>(x);
+  (void)tg::batch_norm<"bn">(x, tg::phase::inference);
 #endif
 }

@@ -11,6 +11,6 @@ int main() {
 #ifdef REJECT
   (void)tg::batch_norm<"bn", true>(x);
 #else
-  (void)tg::batch_norm<"bn", tg::phase::training>(x);
+  (void)tg::batch_norm<"bn">(x, tg::phase::training);
 #endif
 }

@@ -11,6 +11,6 @@ int main() {
 #ifdef REJECT
   (void)tg::batch_norm(x);
 #else
-  (void)tg::batch_norm<"layer", tg::phase::inference>(x);
+  (void)tg::batch_norm<"layer">(x, tg::phase::inference);
 #endif
 }

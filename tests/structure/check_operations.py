@@ -10,6 +10,7 @@ import tree
 
 FOLDERS = ("ir", "expr", "nn")
 NAME = re.compile(r'\b(?:rows_)?name = "([a-z0-9_]+)"')
+COMMENT = re.compile(r"^\s*//.*$", re.M)
 TAG = re.compile(r"^struct (\w+)[^;]*\{$")
 ENTRY = re.compile(r"^(?:\| |- )`([a-z0-9_]+)`", re.M)
 
@@ -31,7 +32,7 @@ def listed(root):
 
 def check(root):
     defined = {name for header in tree.headers(root) if tree.folder(header) in FOLDERS
-               for name in NAME.findall(tree.read(root, header))}
+               for name in NAME.findall(COMMENT.sub("", tree.read(root, header)))}
     document = root / "docs/operations.md"
     entries = ENTRY.findall(document.read_text(encoding="utf-8")) if document.exists() else []
     complaints = [f"operation {name} is not in docs/operations.md" for name in sorted(defined - set(entries))]

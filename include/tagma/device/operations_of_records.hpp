@@ -17,17 +17,20 @@
 #include "tagma/nn/norm_layers.hpp"
 #include "tagma/nn/optimizers.hpp"
 #include "tagma/nn/recurrent.hpp"
+#include "tagma/nn/volume_layers.hpp"
 #include "tagma/nn/weighted_losses.hpp"
 
 namespace tagma::device::operations {
 
 /// What only handles have, beside the operations of finished graphs and `compositions`.
 using of_handles =
-    operation_list<op::gradient, ir::loop_end, op::normalize, op::normalize_by, op::move_averages,
-                   op::global_norm_scale, op::zero_state, op::recurrent<op::simple_cell>, op::recurrent<op::gru_cell>,
-                   op::recurrent<op::lstm_cell>, op::positions, op::reverse, op::rotary_embedding, op::attention,
-                   op::normalize_groups, op::normalize_root, op::upsample2d, op::resize_bilinear, op::weighted_mean,
-                   op::smoothed_cross_entropy, op::ratio, op::count_true, op::count_above, op::area_under_curve>;
+    operation_list<op::gradient, ir::loop_end, op::normalize, op::normalize_by, op::normalize_and_learn,
+                   op::accumulate_gradients, op::update_averages, op::global_norm_scale, op::zero_state,
+                   op::recurrent<op::simple_cell>, op::recurrent<op::gru_cell>, op::recurrent<op::lstm_cell>,
+                   op::positions, op::reverse, op::rotary_embedding, op::attention, op::normalize_groups,
+                   op::normalize_root, op::upsample2d, op::resize_bilinear, op::volume_to_images, op::volume_filter,
+                   op::weighted_mean, op::smoothed_cross_entropy, op::ratio, op::count_true, op::count_above,
+                   op::area_under_curve>;
 
 namespace detail {
 

@@ -7,7 +7,7 @@
 
 #include "tagma/graph/built_graph.hpp"
 #include "tagma/graph/pass/branches.hpp"
-#include "tagma/graph/pass/differentiate_loops.hpp"
+#include "tagma/graph/pass/train.hpp"
 #include "tagma/graph/record_memo.hpp"
 #include "tagma/graph/survey.hpp"
 #include "tagma/graph/value_numbers.hpp"
@@ -16,55 +16,6 @@
 namespace tagma::ir {
 
 namespace detail {
-
-/// `differentiate`, with loops where there is a table of them.
-template <class Graph, class Loops>
-constexpr void differentiate_with(Graph& g, [[maybe_unused]] Loops& loops, node_id y, array_view<const node_id> xs,
-                                  array_view<node_id> result, const gradient_scratch& scratch, build_status& status) {
-  if constexpr (std::is_same_v<Loops, loop_table>)
-    loop_differentiator<Graph>(g, loops, scratch, status).run(y, xs, result);
-  else
-    differentiate(g, y, xs, result, scratch, status);
-}
-
-template <class Graph, class Loops>
-constexpr node_id expand_optimizer(Graph& g, Loops& loops, const record& r, array_view<const node_id> inputs,
-                                   const gradient_scratch& scratch, array_view<node_id> variables,
-                                   array_view<node_id> gradients, array_view<variable_gradient> pairs,
-                                   build_status& status) {
-  std::size_t count = 0;
-  const auto given = static_cast<std::size_t>(r.attributes[0]);
-  array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
-  if (given == 0) {
-    const node_id loss = inputs[0];
-    for (node_id i = 0; i <= loss; ++i) {
-      if (!g.info(i).is(op_kind::variable) || g.attributes(i)[1] == 0) continue;
-      if (count == variables.size()) {
-        status.stop(build_problem::too_large);
-        return 0;
-      }
-      variables[count] = i, gradients[count++] = no_node;
-    }
-    differentiate_with(g, loops, loss, variables.first(count), gradients.first(count), scratch, status);
-  } else {
-    if (given > variables.size()) {
-      status.stop(build_problem::too_large);
-      return 0;
-    }
-    for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
-  }
-  if (!status.good()) return 0;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
-  if (kept == 0 && !g.overflow()) {
-    status.stop(build_problem::nothing_to_train);
-    return 0;
-  }
-  expand_args args{{g}, rest, r.attributes, pairs.first(kept)};
-  r.op->expand(args);
-  return args.result;
-}
 
 /// A record on its way into the graph, and the scopes through which it was reached.
 template <bool Scoped>
@@ -294,8 +245,11 @@ class graph_builder {
       case op_kind::gradient:
         return add_gradient(r, at, in);
       case op_kind::optimizer:
-        return expand_optimizer(g_, loops_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+        return trainer<graph, decltype(loops_), scopes_around>(
+                   g_, loops_, r, in, {*this, at.self}, {{adjoint_, wanted_}, variables_, gradients_, pairs_}, status_)
+            .run(learners_);
       case op_kind::composition:
+        if (r.op->learn != nullptr) return compose_learner(r, at, in, after, colocated.view());
         return compose(r, in, after, colocated.view());
       case op_kind::placeholder:
       case op_kind::variable:
@@ -409,7 +363,8 @@ class graph_builder {
                    {}};
     write_loops(g_, loops_, built_);
     for (const node_id root : built_.roots)
-      if (loops_.loop_of(root) >= 0) status_ = {build_problem::beyond_loop, &g_.info(root), g_.spec(root), {}, {}};
+      if (good() && loops_.loop_of(root) >= 0)
+        status_ = {build_problem::beyond_loop, &g_.info(root), g_.spec(root), {}, {}};
   }
 
   /// The gradient `r`, and with it all gradients of the same node that are asked for, in the same scopes if in any:
@@ -483,6 +438,17 @@ class graph_builder {
     return g_.emit_as(*bound.op, bound.spec, g_.inputs(result), g_.attributes(result),
                       {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
   }
+  /// The same of a layer that learns beside its optimizer: where it is trained, that is known.
+  constexpr node_id compose_learner(const record& r, [[maybe_unused]] const reached& at, array_view<const node_id> in,
+                                    array_view<const node_id> after, array_view<const node_id> colocated) {
+    learner l{&r, {}, no_node, g_.size(), 0, 0, no_node};
+    for (std::size_t k = 0; k < in.size(); ++k) l.inputs[k] = in[k];
+    l.result = compose(r, in, after, colocated);
+    l.end = g_.size();
+    if constexpr (Scoped) l.chain = at.self;
+    learners_.push(l);
+    return l.result;
+  }
   constexpr node_id expanded(const record& r, array_view<const node_id> in) {
     expand_args args{{g_}, in, r.attributes, {}};
     r.op->expand(args);
@@ -497,6 +463,23 @@ class graph_builder {
     while (g_.info(id).shares_bytes()) id = g_.input(id, 0);
     return g_.info(id).is(op_kind::variable);
   }
+
+  /// What an optimizer asks of the scopes around it.
+  struct scopes_around {
+    graph_builder& builder;
+    std::int16_t chain;
+
+    [[nodiscard]] constexpr std::int16_t own() const { return chain; }
+    [[nodiscard]] constexpr std::string_view inside(std::string_view name) const {
+      if constexpr (Scoped)
+        return builder.scopes_.inside(chain, name);
+      else
+        return name;
+    }
+    constexpr void enter([[maybe_unused]] std::int16_t other) const {
+      if constexpr (Scoped) builder.scopes_.set_ambient(other);
+    }
+  };
 
   built_graph<Nodes, Roots, Scoped, Looped>& built_;
   build_status& status_;
@@ -541,6 +524,7 @@ class graph_builder {
   static constexpr int most_behind = 64;
   copy_behind behind_[most_behind]{};
   int behind_count_ = 0;
+  growing_array<learner> learners_{0};
 };
 
 }  // namespace detail

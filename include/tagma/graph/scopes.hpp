@@ -6,6 +6,7 @@
 /// chain of scopes; here chains and requests are numbers, 0 being none.
 
 #include "tagma/graph/pass/differentiate.hpp"
+#include "tagma/ir/training.hpp"
 
 namespace tagma::ir {
 
@@ -92,6 +93,11 @@ class scope_context : public request_source {
     if (!text.empty() && is_named_by_scopes(*r.op->info))
       for (chain_id c = names(chain); c != 0; c = links_[c].outer) text = renamed_by(c, text);
     return text;
+  }
+  /// The name of a variable as it is inside the scopes of names of a chain, if it is inside.
+  [[nodiscard]] constexpr std::string_view inside(chain_id chain, std::string_view name) const {
+    const chain_id c = names(chain);
+    return c == 0 ? name : scope_list::without(inside(links_[c].outer, name), links_[c].layer->prefix);
   }
   /// The innermost scope of a chain that is around a repeated block; 0 if there is none.
   [[nodiscard]] constexpr chain_id repeated(chain_id chain) const {

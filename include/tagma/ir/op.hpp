@@ -114,7 +114,9 @@ struct op_rules {
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
   int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
   void (*lift)(lift_args&) = nullptr;          ///< does it once for all elements of a loop, in front of it
-  bool in_registry = false;                    ///< `is_in_registry`
+  void (*learn)(expand_args&) = nullptr;  ///< of a composition: what it learns beside the optimizer of its parameters
+  std::uint64_t parameters = 0;           ///< bit i: input i is a parameter whose training means that
+  bool in_registry = false;               ///< `is_in_registry`
 };
 
 namespace detail {
@@ -181,6 +183,8 @@ constexpr op_rules make_rules() {
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   if constexpr (requires { &Op::weight; }) rules.weight = &Op::weight;
   if constexpr (requires(lift_args & l) { Op::lift(l); }) rules.lift = &Op::lift;
+  if constexpr (requires(expand_args & e) { Op::learn(e); })
+    rules.learn = &Op::learn, rules.parameters = Op::parameters;
   return rules;
 }
 

@@ -145,6 +145,15 @@ inline constexpr bool is_clip_option = false;
 template <class Clip, class... Bound>
 inline constexpr bool is_clip_option<clip_option<Clip, Bound...>> = true;
 
+/// What a clip option is made of.
+template <class Option>
+struct clipping_of;
+template <class Clip, class... Bound>
+struct clipping_of<const clip_option<Clip, Bound...>> {
+  using type = Clip;
+  static constexpr int bounds = static_cast<int>(sizeof...(Bound));
+};
+
 template <class Bound, class First, class... E>
 inline constexpr bool is_clip = diagnose::norm_has_one_type<First, E...>&& diagnose::is_bound<First, Bound>&&
     diagnose::is_floating_point<operand<First>>;

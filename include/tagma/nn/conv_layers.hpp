@@ -5,11 +5,10 @@
 /// Layers of convolutional networks, which name their variables.
 
 #include "tagma/base/config.hpp"
-#include "tagma/expr/op/control.hpp"
 #include "tagma/expr/op/conv.hpp"
 #include "tagma/expr/op/normalize.hpp"
 #include "tagma/expr/op/pool.hpp"
-#include "tagma/expr/op/state.hpp"
+#include "tagma/expr/phase.hpp"
 #include "tagma/expr/rules.hpp"
 #include "tagma/nn/layers.hpp"
 
@@ -20,9 +19,6 @@ namespace diagnose {
 template <class Spec>
 inline constexpr bool channels_are_static =
     Spec::value.dims.rank >= 2 && Spec::value.dims[Spec::value.dims.rank - 1] != dyn;
-/// A layer says whether it is for training.
-template <class Input>
-inline constexpr bool has_phase = false;
 /// The groups divide channels and filters.
 template <class Spec, extent Filters, int Groups>
 inline constexpr bool groups_divide =
@@ -82,56 +78,31 @@ auto conv2d(const X&, Rest...) {
 }
 /// @}
 
-namespace op {
-
-/// Moves averages towards the moments of a batch: a -= (a - moment) * share. Inputs: x, the moving mean, the moving
-/// variance, the share of the batch. Attributes as those of `mean`.
-struct move_averages : composition<16> {
-  static constexpr const char* name = "move_averages";
-  static constexpr bool single = true;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {};
-    return nullptr;
-  }
-  static constexpr ir::node_id move(auto& e, ir::node_id average, ir::node_id moment) {
-    return e.emit(assign_sub{}, average, e.emit(multiply{}, e.emit(subtract{}, average, moment), e.in(3)));
-  }
-  static constexpr void expand(auto& e) {
-    const ir::node_id both = normalization::moments_of(e);
-    const ir::node_id moved[] = {move(e, e.in(1), e.g.emit_output(both, 0)),
-                                 move(e, e.in(2), e.g.emit_output(both, 1))};
-    e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {moved});
-  }
-};
-
-}  // namespace op
-
-/// Whether a layer learns from the batch or uses what it has learned.
-enum class phase : std::uint8_t { training, inference };
-
-/// A training layer that keeps moving averages: what it computes, and the update to run beside the optimizer.
-template <expression Output, expression Update>
-struct updating_layer {
-  Output output;
-  Update update;
-};
-
 /// Batch normalisation with variables "<Name>/gamma", "<Name>/beta", "<Name>/moving_mean" and "<Name>/moving_variance".
-/// For training, `{output, update}`: normalised by the moments of the batch, and an update that moves the averages
-/// towards them. For inference, normalised by the averages. Both share their variables, [channels]. Gamma and the
-/// moving variance begin with ones, beta and the moving mean with zeros; optimizers leave the averages alone.
+/// For training, x is normalised by the moments of the batch, and whoever trains gamma or beta (`minimize`,
+/// `apply_gradients`, `accumulate`) moves the averages towards these moments in the same run:
+///
+///     average = momentum * average + (1 - momentum) * moment
+///
+/// For inference, x is normalised by the averages. Both share their variables. Gamma and the moving variance begin with
+/// ones, beta and the moving mean with zeros. The moving variance is that of the batch, the mean of squared deviations.
+/// Who reads the averages in the same run reads them as they were before; see `update_averages` for moving them alone.
 /// @param x [..., channels], floating, channels static, of rank 2 or more
+/// @param phase `phase::training` or `phase::inference`
 /// @param momentum share of the old average that stays, by default 0.99, as in Keras; PyTorch's momentum is 1 minus
 /// this
 /// @param epsilon added to the variance, by default 0.001, as in Keras; PyTorch's is 0.00001
-/// Raises TAGMA-E003 for dynamic channels, TAGMA-E128 for a wrong rank.
-template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRESH_TYPE(X)>
-[[nodiscard]] constexpr auto batch_norm(const X& x, double momentum = 0.99, double epsilon = 1e-3) {
+/// @return the shape of `x`
+/// Raises TAGMA-E003 for dynamic channels, TAGMA-E128 for a wrong rank, TAGMA-E179 without a phase.
+template <fixed_string Name, expression X, class Phase, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto batch_norm(const X& x, Phase phase, double momentum = 0.99, double epsilon = 1e-3) {
   TAGMA_NEEDS_NAME("batch_norm", Name);
+  TAGMA_NEEDS_PHASE("batch_norm", "<\"name\">(x, tagma::phase::training)", Phase);
   static_assert(X::rank >= 2, "TAGMA-E128 batch_norm: needs a batch axis and a channel axis");
   static_assert(X::rank < 2 || diagnose::channels_are_static<typename X::spec_type>,
                 "TAGMA-E003 batch_norm: the number of channels must be static");
-  if constexpr (diagnose::channels_are_static<typename X::spec_type>) {
+  static_cast<void>(phase);
+  if constexpr (diagnose::channels_are_static<typename X::spec_type> && diagnose::is_phase<Phase>) {
     using T = typename X::element_type;
     constexpr extent channels = X::spec.dims[X::rank - 1];
     const auto gamma = variable<Name / "gamma", T, channels>(ones);
@@ -139,36 +110,30 @@ template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRES
     const auto mean = variable<Name / "moving_mean", T, channels>(zeros, not_trainable);
     const auto variance = variable<Name / "moving_variance", T, channels>(ones, not_trainable);
     const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
-    if constexpr (Phase == phase::inference) {
+    if constexpr (std::is_same_v<Phase, inference_phase>) {
       return detail::make_node<op::normalize_by, ir::attributes<0>{}, Place>(x, gamma, beta, mean, variance, tiny);
     } else {
-      constexpr auto axes = detail::axes_of_channels<X::rank>;
       const auto share = detail::named_literal<Name / "momentum", T>(1 - momentum);
-      const auto output = detail::make_node<op::normalize, axes, Place>(x, gamma, beta, tiny);
-      const auto update = detail::make_node<op::move_averages, axes, detail::part<Place, 0>>(x, mean, variance, share);
-      return updating_layer<std::remove_cv_t<decltype(output)>, std::remove_cv_t<decltype(update)>>{output, update};
+      return detail::make_node<op::normalize_and_learn, detail::axes_of_channels<X::rank>, Place>(
+          x, gamma, beta, tiny, mean, variance, share);
     }
   }
 }
 
-/// A phase is missing: TAGMA-E179. A name is missing: TAGMA-E181.
+/// A phase is missing, or stands among the arguments of the template: TAGMA-E179. A name is missing: TAGMA-E181.
 /// @{
-#define TAGMA_NEEDS_PHASE(...)          \
-  static_assert(                        \
-      diagnose::has_phase<__VA_ARGS__>, \
-      "TAGMA-E179 batch_norm: is for training or inference: batch_norm<\"name\", tagma::phase::training>(x)")
-template <fixed_string Name, class X, class... Rest>
-auto batch_norm(const X&, const Rest&...) {
-  TAGMA_NEEDS_PHASE(X);
-}
-template <fixed_string Name, bool Training, class X, class... Rest>
-auto batch_norm(const X&, const Rest&...) {
-  TAGMA_NEEDS_PHASE(X);
-}
-#undef TAGMA_NEEDS_PHASE
-template <expression X>
+template <fixed_string Name, class X>
 auto batch_norm(const X&) {
-  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\", tagma::phase::training>(x)", X);
+  TAGMA_NEEDS_PHASE("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
+}
+template <fixed_string Name, auto Phase, class X, class... Rest>
+auto batch_norm(const X&, const Rest&...) {
+  TAGMA_NEEDS_PHASE("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
+}
+template <expression X, class... Phase>
+  requires(sizeof...(Phase) < 2)
+auto batch_norm(const X&, const Phase&...) {
+  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
 }
 /// @}
 

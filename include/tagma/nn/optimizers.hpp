@@ -9,16 +9,13 @@
 
 #include <utility>
 
-#include "tagma/base/array_view.hpp"
 #include "tagma/base/config.hpp"
-#include "tagma/expr/op/arithmetic.hpp"
-#include "tagma/expr/op/control.hpp"
-#include "tagma/expr/op/gather.hpp"
 #include "tagma/expr/op/gradient.hpp"
-#include "tagma/expr/op/state.hpp"
 #include "tagma/nn/clip.hpp"
 #include "tagma/nn/initializers.hpp"
+#include "tagma/nn/optimizer_updates.hpp"
 #include "tagma/nn/schedules.hpp"
+#include "tagma/nn/training_options.hpp"
 
 namespace tagma {
 
@@ -96,206 +93,6 @@ struct ftrl {
   double shrinkage = 0;
 };
 
-namespace op {
-
-/// A slot of an optimizer: its suffix, and how it begins: a number, or the input of the optimizer that holds it.
-struct slot {
-  std::string_view suffix;
-  double initial = 0;
-  int input = -1;
-};
-
-/// Base of the tags of optimizer updates. Inputs: the variable, one tensor of its type for each slot, which the update
-/// also writes, the gradient, the learning rate, the step, and the other numbers; all numbers are float64 scalars.
-template <int Slots, int Numbers>
-struct optimizer_update : update {
-  /// True if a sparse gradient moves the rows that it lacks as well, as a gradient of zero would.
-  static constexpr bool moves_all_rows = false;
-  static constexpr int inputs = 4 + Slots + Numbers;
-  /// All but the gradient.
-  static constexpr void takes_state(auto& t) {
-    t.float_at(0), t.variable(0);
-    for (int i = 1; i <= Slots; ++i)
-      t.variable(i), t.needs(t.in(i) == t.in(0), "a slot has the type and shape of its variable");
-    for (int i = 2 + Slots; i < inputs; ++i) t.scalar(i), i == 3 + Slots ? t.int64_at(i) : t.float64_at(i);
-  }
-  static constexpr void takes(auto& t) { t.inputs(inputs), takes_state(t), t.alike(1 + Slots), t.rule("TAGMA-E066"); }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = a.in[0];
-    return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr
-                                                          : "the gradient has another shape than the variable";
-  }
-};
-
-struct apply_sgd : optimizer_update<0, 0> {
-  static constexpr const char *name = "apply_sgd", *rows_name = "apply_sgd_rows";
-  static constexpr fixed_array<slot, 0> slots{};
-};
-struct apply_momentum : optimizer_update<1, 2> {
-  static constexpr const char *name = "apply_momentum", *rows_name = "apply_momentum_rows";
-  static constexpr fixed_array<slot, 1> slots{slot{"/momentum"}};
-};
-struct apply_adagrad : optimizer_update<1, 1> {
-  static constexpr const char *name = "apply_adagrad", *rows_name = "apply_adagrad_rows";
-  static constexpr fixed_array<slot, 1> slots{slot{"/adagrad", 0, 2}};
-};
-struct apply_adadelta : optimizer_update<2, 2> {
-  static constexpr const char *name = "apply_adadelta", *rows_name = "apply_adadelta_rows";
-  static constexpr fixed_array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
-};
-struct apply_rmsprop : optimizer_update<2, 3> {
-  static constexpr const char *name = "apply_rmsprop", *rows_name = "apply_rmsprop_rows";
-  static constexpr fixed_array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
-};
-struct apply_centered_rmsprop : optimizer_update<3, 3> {
-  static constexpr const char *name = "apply_centered_rmsprop", *rows_name = "apply_centered_rmsprop_rows";
-  static constexpr fixed_array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
-                                              slot{"/rmsprop_mean"}};
-};
-struct apply_adam : optimizer_update<2, 3> {
-  static constexpr const char *name = "apply_adam", *rows_name = "apply_adam_rows";
-  static constexpr bool moves_all_rows = true;
-  static constexpr fixed_array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
-};
-struct apply_adamw : optimizer_update<2, 4> {
-  static constexpr const char *name = "apply_adamw", *rows_name = "apply_adamw_rows";
-  static constexpr bool moves_all_rows = true;
-  static constexpr fixed_array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
-};
-struct apply_ftrl : optimizer_update<2, 5> {
-  static constexpr const char *name = "apply_ftrl", *rows_name = "apply_ftrl_rows";
-  static constexpr fixed_array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
-};
-
-/// The same update for a sparse gradient. It is given by parts, as many as attribute 0 says: a part has rows and the
-/// index that each row goes to. Inputs: as those of `Update`, with the rows of the first part for the gradient; then
-/// its indices, and rows and indices of the other parts.
-template <class Update>
-struct apply_rows : update {
-  static constexpr std::string_view name = Update::rows_name;
-  static constexpr std::size_t slots = Update::slots.size();
-
-  /// The input that has the rows or the indices of a part.
-  static constexpr std::size_t rows_input(std::size_t inputs, std::size_t parts, std::size_t part) {
-    return part == 0 ? 1 + slots : inputs - 2 * (parts - part);
-  }
-  static constexpr std::size_t index_input(std::size_t inputs, std::size_t parts, std::size_t part) {
-    return inputs + 1 - 2 * (parts - part);
-  }
-  static constexpr void takes(auto& t) {
-    const extent parts = t.attribute("parts", 1, 16);
-    t.inputs(Update::inputs + 2 * parts - 1), Update::takes_state(t), t.axes(0, 1);
-    const auto all = static_cast<std::size_t>(t.count()), count = static_cast<std::size_t>(parts);
-    for (std::size_t p = 0; t.fine() && p < count; ++p)
-      t.alike(static_cast<int>(rows_input(all, count, p))), t.index_at(static_cast<int>(index_input(all, count, p)));
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = a.in[0];
-    const auto parts = static_cast<std::size_t>(a.attributes[0]);
-    for (std::size_t p = 0; p < parts; ++p) {
-      const tensor_spec part[] = {a.in[rows_input(a.in.size(), parts, p)], a.in[index_input(a.in.size(), parts, p)],
-                                  a.out};
-      const ir::attribute axis = 0;
-      ir::infer_args rows{part, {&axis, 1}, {}};
-      if (const char* problem = scatter_rows::infer(rows)) return problem;
-    }
-    return nullptr;
-  }
-};
-
-/// The parts of a gradient that is a sum of rows of a variable: a lookup each.
-struct sparse_gradient {
-  static constexpr std::size_t limit = 16;
-  ir::node_id parts[limit]{};
-  std::size_t count = 0;
-
-  /// Finds the parts of a gradient of `variable`; false if some of the gradient is dense.
-  constexpr bool add(const ir::graph& g, ir::node_id gradient, ir::node_id variable) {
-    const ir::node& n = g[gradient];
-    if (n.op->info->key == &ir::key<op::add> && g.spec(g.input(gradient, 0)) == n.spec &&
-        g.spec(g.input(gradient, 1)) == n.spec)
-      return add(g, g.input(gradient, 0), variable) && add(g, g.input(gradient, 1), variable);
-    if (n.op->info->key != &ir::key<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
-    // Rows of the variable itself would change while they are read.
-    ir::node_id from = g.input(gradient, 0);
-    while (g.info(from).shares_bytes()) from = g.input(from, 0);
-    parts[count++] = gradient;
-    return from != variable;
-  }
-};
-
-/// The node that the graph compiler replaces by one `Update` for each variable, and by a count of the steps.
-/// Inputs of the expansion: the bounds of `Clip`, the learning rate, the step, the other numbers.
-/// @tparam Clip how gradients are clipped before, as `clip_gradients_by_norm`, or void
-template <class Update, class Clip = void, int Bounds = 0>
-struct optimizer {
-  static constexpr std::string_view name = Update::name;
-  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {};
-    return nullptr;
-  }
-
-  static constexpr void expand(ir::expand_args& e) {
-    if constexpr (Bounds > 0) {
-      scratch_array<ir::variable_gradient, 64> clipped(e.gradients.size());
-      for (std::size_t i = 0; i < e.gradients.size(); ++i) clipped[i] = e.gradients[i];
-      Clip::apply(e, clipped.view());
-      ir::expand_args rest{{e.g}, e.inputs.subspan(Bounds), e.attributes, clipped.view()};
-      optimizer<Update>::expand(rest);
-      e.result = rest.result;
-    } else {
-      update_all(e);
-    }
-  }
-
- private:
-  static constexpr void update_all(ir::expand_args& e) {
-    scratch_array<ir::node_id, 64> updates(e.gradients.size());
-    std::size_t count = 0;
-    for (const ir::variable_gradient& pair : e.gradients) {
-      ir::node_id inputs[16 + 2 * sparse_gradient::limit]{pair.variable};
-      std::size_t n = 1;
-      const tensor_spec spec = e.g.spec(pair.variable);
-      for (const slot& s : Update::slots) {
-        const bool given = s.input >= 0;
-        const auto attributes = ir::pack_attributes(
-            given ? tagma::detail::literal_kind : static_cast<ir::attribute>(initializer_kind::derived), 0, s.initial);
-        const std::int32_t value = given ? e.g[e.inputs[s.input]].value : -1;
-        inputs[n++] = e.g.emit_as(*ir::rules_for<variable, Update>, spec, {}, attributes.list(),
-                                  {{}, e.g[pair.variable].name, s.suffix, value, {}});
-      }
-      sparse_gradient sparse;
-      const bool by_rows = sparse.add(e.g, pair.gradient, pair.variable);
-      inputs[n++] = by_rows ? e.g.input(sparse.parts[0], 0) : pair.gradient;
-      for (const ir::node_id i : e.inputs) inputs[n++] = i;
-      if (by_rows) {
-        for (std::size_t p = 0; p < sparse.count; ++p) {
-          if (p > 0) inputs[n++] = e.g.input(sparse.parts[p], 0);
-          inputs[n++] = e.g.input(sparse.parts[p], 1);
-        }
-        updates[count++] =
-            e.g.emit(ir::rules<apply_rows<Update>>, {inputs, n}, ir::pack_attributes(sparse.count).list());
-      } else {
-        updates[count++] = e.g.emit(ir::rules<Update>, {inputs, n});
-      }
-      if (e.g.overflow()) return;
-    }
-    const ir::node_id counted[] = {e.inputs[1], ir::emit_constant(e.g, dtype::int64, 1)};
-    const ir::node_id step =
-        e.g.emit_as(*ir::rules_for<assign_add, Update>, e.g.spec(e.inputs[1]), counted, {}, {updates.view()});
-    e.result = e.g.emit_as(*ir::rules_for<group, Update>, {}, {}, {}, {{&step, 1}});
-  }
-};
-
-}  // namespace op
-
-template <class Update, class Clip, int Bounds>
-inline constexpr bool ir::is_in_registry<op::optimizer<Update, Clip, Bounds>> =
-    ir::is_in_registry<Update>&& ir::is_in_registry<Clip>;
-template <class Update>
-inline constexpr bool ir::is_in_registry<op::optimizer<Update, void, 0>> = ir::is_in_registry<Update>;
-
 namespace detail {
 
 /// What the graph compiler needs to know of an optimizer: its update, and its numbers beside the learning rate.
@@ -367,23 +164,60 @@ template <class Optimizer>
 using number_sequence =
     std::make_index_sequence<decltype(optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))::size()>;
 
+template <class Place, class E>
+[[nodiscard]] TAGMA_INLINE constexpr auto as_float64(const E& e) {
+  if constexpr (std::is_same_v<typename E::element_type, double>)
+    return e;
+  else
+    return make_node<op::cast, ir::pack_attributes(dtype::float64), Place>(e);
+}
+
+/// The learning rate among options, or else the one of the optimizer.
+/// @{
+template <class Place, class Step>
+[[nodiscard]] TAGMA_INLINE auto rate_among(const Step& step, const rate& own) {
+  return make_rate<part<Place, 1>>(step, own);
+}
+template <class Place, class Step, class First, class... More>
+[[nodiscard]] TAGMA_INLINE auto rate_among(const Step& step, const rate& own, const First& first, const More&... more) {
+  if constexpr (kind_of_option<First> != option_kind::rate)
+    return rate_among<Place>(step, own, more...);
+  else
+    return as_float64<part<Place, 1>>(first.rate);
+}
+/// @}
+
+/// The record of an optimizer over handles.
+template <class Op, auto Attributes, class Choice, class Place, class... E>
+[[nodiscard]] TAGMA_INLINE auto make_training_node(const E&... e) {
+  return make_handle<named_node_definition<Op, Attributes, Choice::scopes, typename E::id...>, Place>(e...);
+}
+
+/// @tparam Attributes of the record
 /// @tparam First whose element type bounds have
-/// @param operands the loss, or variables and gradients by turns; then the bounds
-template <class Place, int Pairs, class First, class Optimizer, class Clip, class... Bound, class... E>
-[[nodiscard]] TAGMA_INLINE auto make_optimizer(const Optimizer& o, const clip_option<Clip, Bound...>& clip,
-                                               const E&... operands) {
+/// @param operands a tuple: the loss and variables, or variables and gradients by turns; then a counter of batches, if
+/// these are accumulated
+template <class Place, auto Attributes, class First, class Optimizer, class... E, class... Option>
+[[nodiscard]] TAGMA_INLINE auto make_optimizer(const Optimizer& o, const std::tuple<E...>& operands,
+                                               const Option&... option) {
   using traits = optimizer_traits<Optimizer>;
-  const auto step = variable<traits::step, std::int64_t>(zeros, not_trainable);
+  using choice = typename choice_of<Option...>::type;
+  const auto step = variable<name_of_choice<choice, traits::step>(), std::int64_t>(zeros, not_trainable);
   [[maybe_unused]] const auto numbers = traits::numbers(o);
-  return [&]<std::size_t... I, int... B>(std::index_sequence<I...>, std::integer_sequence<int, B...>)
+  const auto clip = clip_among(option...);
+  using clipping = clipping_of<decltype(clip)>;
+  return [&]<std::size_t... I, std::size_t... N, int... B>(std::index_sequence<I...>, std::index_sequence<N...>,
+                                                           std::integer_sequence<int, B...>)
       __attribute__((always_inline)) {
-    return make_node<op::optimizer<typename traits::update, Clip, static_cast<int>(sizeof...(Bound))>,
-                     ir::pack_attributes(Pairs), part<Place, 0>>(
-        operands..., as_expression<typename First::element_type, part<Place, 3 + B>, 0>(std::get<B>(clip.bounds))...,
-        make_rate<part<Place, 1>>(step, o.learning_rate), step,
-        literal_at<double, part<Place, 2>, static_cast<int>(I)>(numbers[I])...);
+    return make_training_node<op::optimizer<typename traits::update, typename clipping::type, clipping::bounds>,
+                              Attributes, choice, part<Place, 0>>(
+        std::get<I>(operands)...,
+        as_expression<typename First::element_type, part<Place, 3 + B>, 0>(
+            std::get<static_cast<std::size_t>(B)>(clip.bounds))...,
+        rate_among<Place>(step, o.learning_rate, option...), step,
+        literal_at<double, part<Place, 2>, static_cast<int>(N)>(numbers[N])...);
   }
-  (number_sequence<Optimizer>{}, std::make_integer_sequence<int, static_cast<int>(sizeof...(Bound))>{});
+  (std::index_sequence_for<E...>{}, number_sequence<Optimizer>{}, std::make_integer_sequence<int, clipping::bounds>{});
 }
 
 /// The operands of an optimizer, from pairs of variable and gradient: the even ones are variables.
@@ -401,32 +235,125 @@ namespace diagnose {
 /// The graph compiler knows how it updates variables.
 template <class Optimizer>
 inline constexpr bool is_optimizer = detail::optimizer<Optimizer>;
+/// The formula of an optimizer of one's own sets the value once, and each slot that it lists at most once.
+template <class Optimizer>
+inline constexpr bool has_sound_formula = true;
 }  // namespace diagnose
 
 /// Who trains needs an optimizer.
-#define TAGMA_NEEDS_OPTIMIZER(Who, Optimizer)      \
-  static_assert(diagnose::is_optimizer<Optimizer>, \
-                "TAGMA-E175 " Who ": needs an optimizer, such as tagma::sgd{.learning_rate = 0.01} or tagma::adam{}")
+#define TAGMA_NEEDS_OPTIMIZER(Who, Optimizer)                                                                          \
+  static_assert(diagnose::is_optimizer<Optimizer>,                                                                     \
+                "TAGMA-E175 " Who ": needs an optimizer, such as tagma::sgd{.learning_rate = 0.01} or tagma::adam{}"); \
+  static_assert(diagnose::has_sound_formula<Optimizer>,                                                                \
+                "TAGMA-E304 " Who                                                                                      \
+                ": the formula of an optimizer sets the value once and each slot at most once, of at "                 \
+                "most 8, and its suffixes begin with '/'")
 
-/// One step of training: updates every trainable variable that the loss depends on, then counts the step in the
-/// variable "<optimizer>/step", int64. What an optimizer keeps of a variable is a variable as well, a slot.
+/// The options of who trains.
+#define TAGMA_NEEDS_OPTIONS(Who, ...)                                                                               \
+  static_assert(::tagma::diagnose::are_options<__VA_ARGS__>,                                                        \
+                "TAGMA-E301 " Who                                                                                   \
+                ": behind the optimizer stand, each once, a way to clip gradients, learning_rate(...), and either " \
+                "variables, or in_scope<\"name\"> or except_scope<\"name\">");                                      \
+  static_assert(::tagma::diagnose::are_trainable<__VA_ARGS__>,                                                      \
+                "TAGMA-E302 " Who ": what is to be trained must be variables, without tagma::not_trainable")
+
+/// What stands in the parentheses of who trains.
+#define TAGMA_NEEDS_TRAINING(Who, Loss, Optimizer, Option)                                                  \
+  static_assert(diagnose::is_scalar_loss<typename Loss::spec_type>,                                         \
+                "TAGMA-E062 " Who ": the loss must be one floating number; use tagma::mean or tagma::sum"); \
+  TAGMA_NEEDS_OPTIONS(Who, Option...);                                                                      \
+  static_assert(detail::bounds_first<detail::clip_type_among<Option...>, Loss>,                             \
+                "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the loss"); \
+  TAGMA_NEEDS_OPTIMIZER(Who, Optimizer)
+#define TAGMA_HAS_TRAINING(Loss, Optimizer, Option)                                           \
+  (diagnose::is_scalar_loss<typename Loss::spec_type> && diagnose::is_optimizer<Optimizer> && \
+   diagnose::are_options<Option...> && diagnose::are_trainable<Option...> &&                  \
+   detail::bounds_first<detail::clip_type_among<Option...>, Loss>)
+
+/// One step of training: updates the trainable variables that the loss depends on, then counts the step in the
+/// variable "<optimizer>/step", int64. What an optimizer keeps of a variable is a variable as well, a slot. Layers that
+/// keep averages, as `batch_norm`, move them in the same step, if it trains their parameters.
+///
+///     tg::minimize(loss, tg::adam{});                                     // everything
+///     tg::minimize(loss, tg::adam{}, kernel, bias);                       // these variables
+///     tg::minimize(loss, tg::adam{}, tg::in_scope<"generator">);          // what is called "generator/..."
+///     tg::minimize(loss, tg::adam{}, tg::except_scope<"features">, tg::clip_by_global_norm(1.0));
+///
+/// Optimizers of one program with several choices count steps for themselves: "generator/adam/step",
+/// "except.features/adam/step", or with the name of the first variable before. Slots belong to the variable: two
+/// optimizers of one kind that train it share them.
 /// @param loss one floating number
 /// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
-/// `adamw{}`, `ftrl{}`
-/// @param clip of the gradients: `clip_by_value(low, high)`, `clip_by_norm(bound)`, `clip_by_global_norm(bound)`
+/// `adamw{}`, `ftrl{}`, or one of your own (`own_optimizer`)
+/// @param options in any order, each at most once: how gradients are clipped (`clip_by_value(low, high)`,
+/// `clip_by_norm(bound)`, `clip_by_global_norm(bound)`), `learning_rate(expression)`, and what is trained: variables,
+/// `in_scope<"name", ...>` or `except_scope<"name", ...>`; by default every trainable variable
 /// Raises TAGMA-E062 if the loss is no floating scalar, TAGMA-E175 if there is no optimizer, TAGMA-E143 if a bound is
-/// neither a number nor a scalar expression of the type of the loss; when compiled, TAGMA-E061 and TAGMA-E063.
-template <expression L, class Optimizer, class Clip = detail::clip_option<void>, class Place = TAGMA_FRESH_TYPE(L)>
-  requires detail::is_clip_option<Clip>
-[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer, const Clip& clip = {}) {
-  static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
-                "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
-  static_assert(detail::bounds_first<Clip, L>,
-                "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the loss");
-  TAGMA_NEEDS_OPTIMIZER("minimize", Optimizer);
-  if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && diagnose::is_optimizer<Optimizer> &&
-                detail::bounds_first<Clip, L>)
-    return detail::make_optimizer<Place, 0, L>(optimizer, clip, loss);
+/// neither a number nor a scalar expression of the type of the loss, TAGMA-E301 for another option, TAGMA-E302 for a
+/// variable that is not trainable; when compiled, TAGMA-E061, TAGMA-E063, TAGMA-E064 for a variable that the loss does
+/// not depend on, TAGMA-E300 for a scope without variables.
+template <expression L, class Optimizer, class... Option, class Place = TAGMA_FRESH_TYPE(L)>
+[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer, const Option&... options) {
+  TAGMA_NEEDS_TRAINING("minimize", L, Optimizer, Option);
+  if constexpr (TAGMA_HAS_TRAINING(L, Optimizer, Option)) {
+    return detail::make_optimizer<Place, detail::attributes_of_training<ir::training_mode::update, Option...>, L>(
+        optimizer, std::tuple_cat(std::make_tuple(loss), detail::variables_among(options...)), options...);
+  }
+}
+
+/// Two nodes that train with the gradients of several batches.
+template <expression Add, expression Apply>
+struct accumulated_training {
+  Add add;      ///< adds the gradients of a batch; fed like the loss
+  Apply apply;  ///< updates the variables by the mean of what was added, then begins anew; needs no batch
+};
+
+/// Training with batches that are larger than memory: `add` is run for each part of a batch, then `apply` once.
+///
+///     const auto parts = tg::accumulate(loss, tg::adam{});
+///     tg::session session(tg::compile([=] { return tg::outputs(parts.add, parts.apply); }));
+///     for (int i = 0; i < 4; ++i) session.run(parts.add, x = images[i], labels = classes[i]);
+///     session.run(parts.apply);
+///
+/// The variables change as by `minimize` with the mean of the gradients: with parts of one size and a loss that is a
+/// mean, with the gradient of the whole batch. Clipping and the learning rate are applied to that mean. Sums are kept
+/// in the slots "<variable>/accumulated", of the type of the variable, and the number of parts in "accumulated/count",
+/// which has the same prefix as the step; two calls with one choice share them. Layers that keep averages move them by
+/// `add`. Without a part, `apply` has gradients of 0.
+/// @param loss,optimizer,options as of `minimize`, which see for errors
+template <expression L, class Optimizer, class... Option, class Place = TAGMA_FRESH_TYPE(L)>
+[[nodiscard]] auto accumulate(const L& loss, const Optimizer& optimizer, const Option&... options) {
+  TAGMA_NEEDS_TRAINING("accumulate", L, Optimizer, Option);
+  if constexpr (TAGMA_HAS_TRAINING(L, Optimizer, Option)) {
+    using choice = typename detail::choice_of<Option...>::type;
+    const auto count =
+        variable<detail::name_of_choice<choice, "accumulated/count">(), std::int64_t>(zeros, not_trainable);
+    const auto operands =
+        std::tuple_cat(std::make_tuple(loss), detail::variables_among(options...), std::make_tuple(count));
+    const auto adding = std::apply(
+        [](const auto&... e) {
+          return detail::make_training_node<op::accumulate_gradients,
+                                            detail::attributes_of_training<ir::training_mode::accumulate, Option...>,
+                                            choice, detail::part<Place, 8>>(e...);
+        },
+        operands);
+    const auto applying =
+        detail::make_optimizer<Place, detail::attributes_of_training<ir::training_mode::apply, Option...>, L>(
+            optimizer, operands, options...);
+    return accumulated_training<std::remove_cv_t<decltype(adding)>, std::remove_cv_t<decltype(applying)>>{adding,
+                                                                                                          applying};
+  }
+}
+
+/// A node that moves the averages of all layers for training that `e` depends on, and trains nothing: for averages that
+/// are computed anew for a finished model, or for training by updates of your own.
+/// Raises TAGMA-E063 when compiled if there is no such layer.
+template <expression E>
+[[nodiscard]] constexpr auto update_averages(const E& e) {
+  return detail::make_node<op::update_averages,
+                           detail::training_attributes<0, 0, ir::scope_choice_kind::all, ir::training_mode::averages>>(
+      e);
 }
 
 /// The gradients of a loss by variables, as pairs for `apply_gradients`: change them in between.
@@ -440,27 +367,37 @@ template <expression L, expression... V>
 
 /// Updates variables with given gradients.
 /// @param pairs a tuple of pairs (variable, gradient), as `compute_gradients` returns
-/// @param clip of the gradients, as of `minimize`
-/// Raises TAGMA-E065, TAGMA-E175, and TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of
-/// the first gradient.
-template <class Optimizer, expression... V, expression... G, class Clip = detail::clip_option<void>,
-          class Place = TAGMA_FRESH_TYPE(Optimizer)>
-  requires(sizeof...(V) > 0 && detail::is_clip_option<Clip>)
+/// @param options how gradients are clipped, and `learning_rate(...)`, as of `minimize`
+/// Raises TAGMA-E065, TAGMA-E175, TAGMA-E301, and TAGMA-E143 if a bound is neither a number nor a scalar expression of
+/// the type of the first gradient.
+template <class Optimizer, expression... V, expression... G, class... Option, class Place = TAGMA_FRESH_TYPE(Optimizer)>
+  requires(sizeof...(V) > 0)
 [[nodiscard]] TAGMA_INLINE auto apply_gradients(const Optimizer& optimizer, const std::tuple<std::pair<V, G>...>& pairs,
-                                                const Clip& clip = {}) {
+                                                const Option&... options) {
   static_assert((true && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
-  static_assert(detail::bounds_first<Clip, G...>,
+  static_assert(diagnose::are_options<Option...> &&
+                    std::is_same_v<typename detail::choice_of<Option...>::type, detail::chosen_all>,
+                "TAGMA-E301 apply_gradients: behind the pairs stand, each once, a way to clip gradients and "
+                "learning_rate(...)");
+  static_assert(detail::bounds_first<detail::clip_type_among<Option...>, G...>,
                 "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the gradients");
   TAGMA_NEEDS_OPTIMIZER("apply_gradients", Optimizer);
-  if constexpr (diagnose::is_optimizer<Optimizer> && detail::bounds_first<Clip, G...>)
+  if constexpr (diagnose::is_optimizer<Optimizer> && diagnose::are_options<Option...> &&
+                detail::bounds_first<detail::clip_type_among<Option...>, G...>)
     return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-      return detail::make_optimizer<Place, static_cast<int>(sizeof...(V)), typename detail::operands_of<G...>::first>(
-          optimizer, clip, detail::operand_of<I>(pairs)...);
+      return detail::make_optimizer<Place,
+                                    detail::training_attributes<static_cast<int>(sizeof...(V)), 0,
+                                                                ir::scope_choice_kind::all, ir::training_mode::update>,
+                                    typename detail::operands_of<G...>::first>(
+          optimizer, std::make_tuple(detail::operand_of<I>(pairs)...), options...);
     }
   (std::make_index_sequence<2 * sizeof...(V)>{});
 }
 
 }  // namespace tagma
 
+#undef TAGMA_NEEDS_OPTIONS
+#undef TAGMA_NEEDS_TRAINING
+#undef TAGMA_HAS_TRAINING
 #undef TAGMA_NEEDS_OPTIMIZER

@@ -25,6 +25,8 @@ namespace tagma::detail {
       return "TAGMA-E064 gradient: the first operand does not depend on the second";
     case ir::build_problem::nothing_to_train:
       return "TAGMA-E063 minimize: the loss depends on no trainable variable";
+    case ir::build_problem::empty_scope:
+      return "TAGMA-E300 minimize: a scope that says what is trained, or is not, has no such variable behind the loss";
     case ir::build_problem::too_large:
       return "TAGMA-E080 compile: the graph has more nodes than a process builds";
     case ir::build_problem::too_many_scopes:

@@ -76,6 +76,9 @@ template <ir::build_problem Problem, class Y, class X>
 inline constexpr bool depends_on = ir::differ(Problem, ir::build_problem::independent);
 template <ir::build_problem Problem>
 inline constexpr bool trains_something = ir::differ(Problem, ir::build_problem::nothing_to_train);
+/// A scope that says what is trained, or is not, has such a variable.
+template <ir::build_problem Problem, class Scope>
+inline constexpr bool scope_has_variables = ir::differ(Problem, ir::build_problem::empty_scope);
 template <ir::build_problem Problem, class Operation>
 inline constexpr bool stays_in_its_loop = ir::differ(Problem, ir::build_problem::beyond_loop);
 /// No operation in the body of a loop finds extents: they are those of all iterations.
@@ -382,7 +385,8 @@ namespace early {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler. Template arguments are
 /// worked out; beside the closure's they say what a message is about.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
-/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265 and E273.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265, E273 and
+/// E300.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
           class Second = typename Graph::second_type, class Text = typename Graph::text_type,
@@ -397,6 +401,9 @@ template <class Closure, class Graph = typename decltype(detail::choose_graph<Cl
                 "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient");
   static_assert(diagnose::trains_something<Graph::problem>,
                 "TAGMA-E063 minimize: the loss depends on no trainable variable");
+  static_assert(
+      diagnose::scope_has_variables<Graph::problem, Text>,
+      "TAGMA-E300 minimize: a scope that says what is trained, or is not, has no such variable behind the loss");
   static_assert(diagnose::depends_on<Graph::problem, First, Second>,
                 "TAGMA-E064 gradient: the first operand does not depend on the second");
   static_assert(

@@ -144,7 +144,7 @@ TEST_CASE("a fed product is not computed") {
 
 TEST_CASE("a convolutional net learns the same bytes") {
   const auto h = tg::max_pool<2>(tg::conv2d<"conv", 4, 3>(image, tg::relu));
-  const auto flat = tg::dense<"out", 3>(tg::flatten(tg::batch_norm<"norm", tg::phase::training>(h).output));
+  const auto flat = tg::dense<"out", 3>(tg::flatten(tg::batch_norm<"norm">(h, tg::phase::training)));
   const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(flat, label));
   const auto step = tg::minimize(loss, tg::momentum{.learning_rate = 0.1});
   const auto on_cpu = tg::compile([=] { return tg::on<tg::cpu<0>>(tg::outputs(loss, step)); });

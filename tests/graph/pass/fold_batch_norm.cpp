@@ -71,9 +71,9 @@ void compare(const Net& net, bool foldable) {
 
 TEST_CASE("a convolution and its normalisation for inference are one convolution") {
   const auto conv = tg::conv2d<"conv", 4, 3, padded>(image);
-  compare(tg::relu(tg::batch_norm<"bn", tg::phase::inference>(conv)), true);
+  compare(tg::relu(tg::batch_norm<"bn">(conv, tg::phase::inference)), true);
   const auto filter = tg::variable<"f", float, 3, 3, 3, 4>(tg::random_normal(0, 0.5));
-  compare(tg::batch_norm<"bn", tg::phase::inference>(tg::conv2d(image, filter)), true);
+  compare(tg::batch_norm<"bn">(tg::conv2d(image, filter), tg::phase::inference), true);
 }
 
 TEST_CASE("groups and steps of the convolution stay") {
@@ -97,13 +97,13 @@ TEST_CASE("groups and steps of the convolution stay") {
 TEST_CASE("what is not one convolution stays as it is") {
   const auto conv = tg::conv2d<"conv", 4, 3, padded>(image);
   SECTION("relu comes between") {
-    compare(tg::batch_norm<"bn", tg::phase::inference>(tg::conv2d<"conv", 4, 3, padded>(image, tg::relu)), false);
+    compare(tg::batch_norm<"bn">(tg::conv2d<"conv", 4, 3, padded>(image, tg::relu), tg::phase::inference), false);
   }
   SECTION("somebody else reads the convolution") {
-    compare(tg::batch_norm<"bn", tg::phase::inference>(conv) + conv, false);
+    compare(tg::batch_norm<"bn">(conv, tg::phase::inference) + conv, false);
   }
   SECTION("an update of the program writes a variable") {
-    const auto net = tg::batch_norm<"bn", tg::phase::inference>(conv);
+    const auto net = tg::batch_norm<"bn">(conv, tg::phase::inference);
     const auto gamma = tg::variable<"bn/gamma", float, 4>(tg::ones);
     const auto moved = tg::assign_add(gamma, gamma);
     const auto plain = tg::compile([=] { return tg::outputs(net, moved); });
@@ -111,9 +111,8 @@ TEST_CASE("what is not one convolution stays as it is") {
     CHECK(plain.fingerprint() == folded.fingerprint());
   }
   SECTION("the net is trained") {
-    const auto net = tg::batch_norm<"bn", tg::phase::training>(conv);
-    const auto train =
-        tg::group(tg::minimize(tg::mean(tg::square(net.output)), tg::sgd{.learning_rate = 0.1}), net.update);
+    const auto net = tg::batch_norm<"bn">(conv, tg::phase::training);
+    const auto train = tg::minimize(tg::mean(tg::square(net)), tg::sgd{.learning_rate = 0.1});
     const auto folded = tg::compile([=] { return tg::outputs(train); }, tg::passes<tg::fold_batch_norm>);
     CHECK(count_of(folded, "conv2d_bias") == 1);
     CHECK(count_of(folded, "conv2d_filter_gradient") == 1);
@@ -122,13 +121,13 @@ TEST_CASE("what is not one convolution stays as it is") {
 
 TEST_CASE("convolutions are folded in front of loops, behind them and in them") {
   const auto block = [](const auto& h) {
-    return h + tg::relu(tg::batch_norm<"bn", tg::phase::inference>(tg::conv2d<"conv", 4, 3, padded>(h)));
+    return h + tg::relu(tg::batch_norm<"bn">(tg::conv2d<"conv", 4, 3, padded>(h), tg::phase::inference));
   };
-  const auto first = tg::batch_norm<"bn", tg::phase::inference>(tg::conv2d<"first", 4, 3, padded>(image));
+  const auto first = tg::batch_norm<"bn">(tg::conv2d<"first", 4, 3, padded>(image), tg::phase::inference);
   const auto loop = tg::repeat<"block", 3>(block)(first);
-  const auto net = tg::batch_norm<"bn", tg::phase::inference>(tg::conv2d<"last", 4, 3, padded>(loop));
-  const auto written = tg::batch_norm<"bn", tg::phase::inference>(
-      tg::conv2d<"last", 4, 3, padded>(tg::repeat<"block", 3>(block, tg::unrolled)(first)));
+  const auto net = tg::batch_norm<"bn">(tg::conv2d<"last", 4, 3, padded>(loop), tg::phase::inference);
+  const auto written = tg::batch_norm<"bn">(
+      tg::conv2d<"last", 4, 3, padded>(tg::repeat<"block", 3>(block, tg::unrolled)(first)), tg::phase::inference);
   const auto folded = tg::compile([=] { return tg::outputs(net); }, tg::passes<tg::fold_batch_norm, tg::fold_frozen>);
   const auto subtractions = count_of(tg::compile([=] { return tg::outputs(net); }), "subtract");
   CHECK(count_of(folded, "subtract") == subtractions);  // of a bias and a mean now
@@ -156,7 +155,7 @@ TEST_CASE("what a loop carries is no filter to fold, nor what the program update
   });
   compare(net, false);
   const auto blocks = tg::repeat<"block", 2>([](const auto& h) {
-    return tg::batch_norm<"bn", tg::phase::inference>(tg::conv2d<"conv", 3, 3, padded>(h));
+    return tg::batch_norm<"bn">(tg::conv2d<"conv", 3, 3, padded>(h), tg::phase::inference);
   })(image);
   const auto gamma = tg::variable<"block_1/bn/gamma", float, 3>(tg::ones);
   const auto moved = tg::assign_add(gamma, gamma);

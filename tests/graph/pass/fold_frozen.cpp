@@ -207,7 +207,7 @@ TEST_CASE("values are kept on several devices") {
 
 TEST_CASE("folded normalisations are folded once") {
   constexpr auto image = tg::placeholder<"image", float, tg::dyn, 5, 5, 2>();
-  const auto net = tg::relu(tg::batch_norm<"bn", tg::phase::inference>(tg::conv2d<"conv", 4, 3>(image)));
+  const auto net = tg::relu(tg::batch_norm<"bn">(tg::conv2d<"conv", 4, 3>(image), tg::phase::inference));
   const auto plain = tg::compile([=] { return tg::outputs(net); });
   const auto folded = tg::compile([=] { return tg::outputs(net); }, tg::passes<tg::fold_batch_norm, tg::fold_frozen>);
   CHECK(count_of(folded, "keep") == 2);  // filter and bias

@@ -6,7 +6,9 @@
 /// of moments and element-wise operations, from which the gradients follow.
 
 #include "tagma/base/config.hpp"
+#include "tagma/expr/op/control.hpp"
 #include "tagma/expr/op/moments.hpp"
+#include "tagma/expr/op/state.hpp"
 #include "tagma/expr/rules.hpp"
 
 namespace tagma {
@@ -59,6 +61,27 @@ struct normalize : composition<13> {
     const ir::node_id both = normalization::moments_of(e);
     const ir::node_id centred = e.emit(subtract{}, e.in(0), e.g.emit_output(both, 0));
     e.result = normalization::scale_and_shift(e, centred, e.g.emit_output(both, 1), e.in(1), e.in(2), e.in(3));
+  }
+};
+
+/// The same, of a layer that keeps moving averages: who trains it moves them towards the moments of the batch, a -= (a
+/// - moment) * share. Inputs: x, gamma, beta, epsilon, the moving mean, the moving variance, the share of the batch.
+struct normalize_and_learn : composition<13> {
+  static constexpr const char* name = "normalize_and_learn";
+  static constexpr std::uint64_t parameters = 0b110;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return normalize::infer(a); }
+  static constexpr void expand(auto& e) { normalize::expand(e); }
+  static constexpr void learn(auto& e) {
+    const ir::node_id both = normalization::moments_of(e);
+    const ir::node_id moved[] = {move(e, 4, e.g.emit_output(both, 0)), move(e, 5, e.g.emit_output(both, 1))};
+    e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {moved});
+  }
+
+ private:
+  /// Moves input `i`, which is read as it is behind what changed it before.
+  static constexpr ir::node_id move(auto& e, int i, ir::node_id moment) {
+    constexpr int inputs = 7;
+    return e.emit(assign_sub{}, e.in(i), e.emit(multiply{}, e.emit(subtract{}, e.in(inputs + i), moment), e.in(6)));
   }
 };
 

@@ -8,6 +8,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/expr/op/arithmetic.hpp"
 #include "tagma/expr/op/constant.hpp"
+#include "tagma/expr/phase.hpp"
 #include "tagma/expr/rules.hpp"
 
 namespace tagma {
@@ -191,6 +192,19 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
       return keep_scaled(value, detail::make_binary<op::multiply, detail::part<Place, 1>>(e, 1 / (1 - value)));
     }
   }
+}
+
+/// The same where the model is trained, and `e` itself where it is used: `dropout(x, 0.5, phase)` in a function that is
+/// the model of both phases.
+/// @param phase `phase::training` or `phase::inference`
+/// Raises TAGMA-E014, TAGMA-E114, and TAGMA-E179 for another phase.
+template <expression E, detail::parameter Rate, class Phase, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto dropout(const E& e, const Rate& rate, [[maybe_unused]] Phase phase) {
+  TAGMA_NEEDS_PHASE("dropout", "(x, 0.5, tagma::phase::training)", Phase);
+  if constexpr (std::is_same_v<Phase, training_phase>)
+    return dropout<E, Rate, Place>(e, rate);
+  else if constexpr (diagnose::is_phase<Phase>)
+    return e;
 }
 
 }  // namespace tagma

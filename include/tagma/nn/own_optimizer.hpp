@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Optimizers of your own, as formulas.
+
+#include <concepts>
+
+#include "tagma/base/config.hpp"
+#include "tagma/expr/op/compare.hpp"
+#include "tagma/expr/op/math.hpp"
+#include "tagma/expr/op/reduce.hpp"
+#include "tagma/nn/optimizers.hpp"
+
+namespace tagma {
+
+/// What an optimizer keeps of each variable: a suffix of the name of the variable, such as "/lion_m", and the number
+/// that it begins with, 0 by default.
+using optimizer_slot = op::slot;
+/// All that it keeps.
+template <std::size_t Count>
+using optimizer_slots = fixed_array<optimizer_slot, Count>;
+/// What an optimizer is made with, beside its learning rate.
+template <std::size_t Count>
+using optimizer_numbers = fixed_array<double, Count>;
+
+/// An optimizer of your own: a struct with a learning rate, a name, the slots that it keeps of each variable, the other
+/// numbers that it takes, and its formula over `formula::variable_update`.
+///
+///     struct lion {  // Chen et al. 2023
+///       tg::rate learning_rate = 1e-4;
+///       double beta1 = 0.9, beta2 = 0.99;
+///
+///       static constexpr tg::fixed_string name = "lion";
+///       static constexpr tg::optimizer_slots<1> slots{tg::optimizer_slot{"/lion_m"}};
+///       tg::optimizer_numbers<2> numbers() const { return {beta1, beta2}; }
+///       static constexpr void update(auto& u) {
+///         const auto b1 = u.number(0), b2 = u.number(1), m = u.slot(0), g = u.gradient();
+///         u.set_value(u.value() - u.learning_rate() * sign(b1 * m + (1 - b1) * g));
+///         u.set_slot(0, b2 * m + (1 - b2) * g);
+///       }
+///     };
+///
+/// It is used as those of the library: `minimize(loss, lion{.learning_rate = 3e-4})`, with the same options. Steps are
+/// counted in "<name>/step". The formula is asked once for each variable, when the graph is compiled, and becomes
+/// element-wise operations, which are fused.
+/// Raises TAGMA-E304 for a formula that sets the value not once, or a slot twice, or asks for what is not listed.
+template <class Optimizer>
+concept own_optimizer = requires(const Optimizer& o) {
+  { o.learning_rate } -> std::convertible_to<rate>;
+  { Optimizer::name.view() } -> std::convertible_to<std::string_view>;
+  Optimizer::slots.size();
+  o.numbers().size();
+};
+
+namespace formula {
+
+class variable_update;
+
+/// A value in the formula of an optimizer: numbers and tensors, with operators, `sqrt`, `rsqrt`, `square`, `abs`,
+/// `sign`, `exp`, `log`, `tanh`, `pow`, `maximum`, `minimum`, comparisons with `select`, and `sum` over all elements.
+/// The learning rate, the step and the numbers are of float64 until they meet a tensor.
+class term {
+ public:
+  constexpr term(variable_update& of, ir::node_id id) : of_(&of), id_(id) {}
+  [[nodiscard]] constexpr ir::node_id id() const { return id_; }
+  [[nodiscard]] constexpr variable_update& of() const { return *of_; }
+
+ private:
+  variable_update* of_;
+  ir::node_id id_;
+};
+
+/// What a formula sees of one variable: its value, its gradient, its slots, and what they become.
+class variable_update {
+ public:
+  /// @param writer adds the nodes; nullptr where only what is set is counted
+  /// @param in the variable, its slots, its gradient, the learning rate, the step, the numbers
+  constexpr variable_update(const ir::node_writer* writer, array_view<const ir::node_id> in, std::size_t slots,
+                            std::size_t numbers)
+      : writer_(writer), in_(in), slots_(slots), numbers_(numbers) {}
+
+  /// The variable before the step, and its gradient. 16-bit variables are computed in float32.
+  /// @{
+  [[nodiscard]] constexpr term value() { return tensor(0); }
+  [[nodiscard]] constexpr term gradient() { return tensor(1 + slots_); }
+  /// @}
+  /// Slot `i` before the step.
+  [[nodiscard]] constexpr term slot(std::size_t i) {
+    sound_ = sound_ && i < slots_;
+    return tensor(sound_ ? 1 + i : 0);
+  }
+  /// The learning rate of this step.
+  [[nodiscard]] constexpr term learning_rate() { return input(2 + slots_); }
+  /// The number of this step, from 1.
+  [[nodiscard]] constexpr term step() {
+    return compute(op::add{}, convert(input(3 + slots_), dtype::float64), constant(1));
+  }
+  /// Number `i` of `numbers()`.
+  [[nodiscard]] constexpr term number(std::size_t i) {
+    sound_ = sound_ && i < numbers_;
+    return input(2 + slots_ + (sound_ ? 2 + i : 0));
+  }
+
+  /// What the variable, or slot `i`, becomes. A formula reads the values before, wherever it sets these.
+  /// @{
+  constexpr void set_value(const term& t) { set(0, t); }
+  constexpr void set_slot(std::size_t i, const term& t) {
+    sound_ = sound_ && i < slots_;
+    if (sound_) set(1 + i, t);
+  }
+  /// @}
+
+  /// A term that is computed of others; operators call it. Scalars of float64 take the type of a tensor beside them.
+  template <class Op, class... Term>
+  [[nodiscard]] constexpr term compute(Op tag, const Term&... operand) {
+    if (writer_ == nullptr) return {*this, ir::no_node};
+    dtype type = dtype::float64;
+    for (const ir::node_id i : {operand.id()...})
+      if (const dtype own = writer_->g.spec(i).type; own != dtype::boolean && own != dtype::float64) type = own;
+    return {*this, writer_->emit(tag, convert(operand, type).id()...)};
+  }
+  /// The sum of all elements of a term.
+  [[nodiscard]] constexpr term total(const term& t) {
+    if (writer_ == nullptr) return t;
+    const int rank = writer_->g.spec(t.id()).dims.rank;
+    return {*this, writer_->emit_with(op::sum{}, ir::pack_attributes((1 << rank) - 1, 0), t.id())};
+  }
+  /// A number that the formula has.
+  [[nodiscard]] constexpr term constant(double number) {
+    return {*this, writer_ == nullptr ? ir::no_node : ir::emit_constant(writer_->g, dtype::float64, number)};
+  }
+
+  /// True if the value was set once, each slot at most once, and nothing else was asked for.
+  [[nodiscard]] constexpr bool is_sound() const { return sound_ && (set_ & 1) != 0; }
+  /// The node that is done when everything is set.
+  [[nodiscard]] constexpr ir::node_id finish() const {
+    return writer_->g.emit_as(ir::rules<op::group>, {}, {}, {}, {{updates_, count_}});
+  }
+
+ private:
+  static constexpr std::size_t most_slots = 8;
+
+  [[nodiscard]] constexpr term input(std::size_t i) { return {*this, writer_ == nullptr ? ir::no_node : in_[i]}; }
+  [[nodiscard]] constexpr term tensor(std::size_t i) {
+    const term t = input(i);
+    if (writer_ == nullptr) return t;
+    return convert(t, writer_->g.spec(t.id()).type == dtype::float64 ? dtype::float64 : dtype::float32);
+  }
+  [[nodiscard]] constexpr term convert(const term& t, dtype type) {
+    if (writer_ == nullptr) return t;
+    const dtype own = writer_->g.spec(t.id()).type;
+    if (own == type || own == dtype::boolean) return t;
+    return {*this, writer_->emit_with(op::cast{}, ir::pack_attributes(type), t.id())};
+  }
+  constexpr void set(std::size_t i, const term& t) {
+    sound_ = sound_ && ((set_ >> i) & 1) == 0 && i <= most_slots;
+    set_ |= std::uint64_t{1} << i;
+    if (writer_ == nullptr || !sound_) return;
+    const tensor_spec to = writer_->g.spec(in_[i]);
+    ir::node_id value = convert(t, to.type).id();
+    if (to.dims.rank > 0 && writer_->g.spec(value).dims.rank == 0)
+      value = writer_->emit(op::broadcast_like{}, value, in_[i]);
+    updates_[count_++] = writer_->emit(op::assign{}, in_[i], value);
+  }
+
+  const ir::node_writer* writer_;
+  array_view<const ir::node_id> in_;
+  std::size_t slots_, numbers_;
+  std::uint64_t set_ = 0;  ///< bit 0: the value; then the slots
+  bool sound_ = true;
+  ir::node_id updates_[most_slots + 1]{};
+  std::size_t count_ = 0;
+};
+
+/// Arithmetic of terms.
+/// @{
+#define TAGMA_TERM_OPERATOR(Operator, Tag)                                                                             \
+  [[nodiscard]] constexpr term operator Operator(const term& a, const term& b) { return a.of().compute(Tag{}, a, b); } \
+  [[nodiscard]] constexpr term operator Operator(const term& a, double b) { return a Operator a.of().constant(b); }    \
+  [[nodiscard]] constexpr term operator Operator(double a, const term& b) { return b.of().constant(a) Operator b; }
+TAGMA_TERM_OPERATOR(+, op::add)
+TAGMA_TERM_OPERATOR(-, op::subtract)
+TAGMA_TERM_OPERATOR(*, op::multiply)
+TAGMA_TERM_OPERATOR(/, op::divide)
+TAGMA_TERM_OPERATOR(>, op::greater)
+TAGMA_TERM_OPERATOR(<, op::less)
+#undef TAGMA_TERM_OPERATOR
+[[nodiscard]] constexpr term operator-(const term& a) { return a.of().compute(op::negate{}, a); }
+/// @}
+
+/// Functions of terms, as those of expressions.
+/// @{
+#define TAGMA_TERM_FUNCTION(Name) \
+  [[nodiscard]] constexpr term Name(const term& a) { return a.of().compute(op::Name{}, a); }
+TAGMA_TERM_FUNCTION(sqrt)
+TAGMA_TERM_FUNCTION(rsqrt)
+TAGMA_TERM_FUNCTION(square)
+TAGMA_TERM_FUNCTION(abs)
+TAGMA_TERM_FUNCTION(sign)
+TAGMA_TERM_FUNCTION(exp)
+TAGMA_TERM_FUNCTION(log)
+TAGMA_TERM_FUNCTION(tanh)
+#undef TAGMA_TERM_FUNCTION
+[[nodiscard]] constexpr term maximum(const term& a, const term& b) { return a.of().compute(op::maximum{}, a, b); }
+[[nodiscard]] constexpr term minimum(const term& a, const term& b) { return a.of().compute(op::minimum{}, a, b); }
+/// `condition` is a comparison of terms.
+[[nodiscard]] constexpr term select(const term& condition, const term& yes, const term& no) {
+  return yes.of().compute(op::select{}, condition, yes, no);
+}
+/// The sum of all elements: `sqrt(sum(square(g)))` is a norm.
+[[nodiscard]] constexpr term sum(const term& a) { return a.of().total(a); }
+/// base ^ exponent, for a base above 0: `1 - pow(u.number(0), u.step())`.
+[[nodiscard]] constexpr term pow(const term& base, const term& exponent) { return exp(log(base) * exponent); }
+/// @}
+
+}  // namespace formula
+
+namespace op {
+
+/// The update of an optimizer of somebody's own. No node has it: the formula stands for it.
+template <own_optimizer Optimizer>
+struct apply_own {
+  static constexpr std::string_view name = Optimizer::name.view();
+  static constexpr const auto& slots = Optimizer::slots;
+
+  static constexpr ir::node_id apply(ir::expand_args& e, const ir::variable_gradient& pair,
+                                     array_view<ir::node_id> in) {
+    const std::size_t kept = slots.size();
+    in[1 + kept] = pair.gradient;
+    for (std::size_t i = 0; i < e.inputs.size(); ++i) in[2 + kept + i] = e.inputs[i];
+    formula::variable_update u(&e, in, kept, e.inputs.size() - 2);
+    Optimizer::update(u);
+    return u.finish();
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <own_optimizer Optimizer>
+struct optimizer_traits<Optimizer> {
+  using update = op::apply_own<Optimizer>;
+  static constexpr fixed_string step = Optimizer::name / "step";
+  static auto numbers(const Optimizer& o) { return o.numbers(); }
+};
+
+}  // namespace detail
+
+namespace diagnose {
+template <own_optimizer Optimizer>
+inline constexpr bool has_sound_formula<Optimizer> = [] {
+  constexpr std::size_t slots = Optimizer::slots.size();
+  for (const optimizer_slot& s : Optimizer::slots)
+    if (s.suffix.size() < 2 || s.suffix[0] != '/' || s.input >= 0) return false;
+  formula::variable_update u(nullptr, {}, slots, decltype(std::declval<const Optimizer&>().numbers())::size());
+  Optimizer::update(u);
+  return slots <= 8 && u.is_sound();
+}();
+}  // namespace diagnose
+
+}  // namespace tagma

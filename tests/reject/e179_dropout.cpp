@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E179
+// mentions: dropout
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 4>();
+
+int main() {
+  const auto loss = tg::mean(tg::dense<"head", 1>(tg::dense<"body", 3>(x)));
+#ifdef REJECT
+  static_cast<void>(tg::dropout(x, 0.5, true));
+#else
+  static_cast<void>(tg::dropout(x, 0.5, tg::phase::training));
+#endif
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E302
+// mentions: variables
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 4>();
+const auto w = tg::variable<"head/kernel", float, 3, 1>(tg::glorot_uniform);
+int main() {
+  const auto loss = tg::mean(tg::dense<"head", 1>(tg::dense<"body", 3>(x)));
+#ifdef REJECT
+  static_cast<void>(tg::trainable_variables(loss, w * 2.0f));
+#else
+  static_cast<void>(tg::trainable_variables(loss, w));
+#endif
+}
