@@ -107,6 +107,8 @@
 
 #include "tagma/nn/norm_layers.hpp"
 
+#include "tagma/nn/volume_layers.hpp"
+
 #include "tagma/nn/recurrent.hpp"
 
 #include "tagma/nn/weighted_losses.hpp"

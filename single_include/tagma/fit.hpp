@@ -312,9 +312,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -322,6 +320,65 @@
 #include <utility>
 #include <vector>
 
+// ---- tagma/base/callback.hpp
+
+/// @file
+/// A function that somebody hands over to be called later. std::function is the same; its header, with hash tables and
+/// more, costs every program that includes it a tenth of a second.
+
+#include <type_traits>
+#include <utility>
+
+namespace tagma {
+
+template <class Signature>
+class callback;
+
+/// A function, or none: whatever can be called with these arguments. Copies call the same object.
+template <class Result, class... Argument>
+class callback<Result(Argument...)> {
+ public:
+  callback() = default;
+  callback(decltype(nullptr)) {}
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, callback> &&
+             std::is_invocable_r_v<Result, std::decay_t<F>&, Argument...>)
+  callback(F&& f) {
+    using function = std::decay_t<F>;
+    if constexpr (std::is_pointer_v<std::remove_cvref_t<F>>) {
+      if (f == nullptr) return;
+    } else if constexpr (std::is_class_v<function> && std::is_constructible_v<bool, const function&> &&
+                         !std::is_convertible_v<function, bool>) {
+      if (!static_cast<bool>(f)) return;  // an empty std::function
+    }
+    held_ = counted<held>(new of<function>(std::forward<F>(f)));
+  }
+
+  [[nodiscard]] explicit operator bool() const { return static_cast<bool>(held_); }
+  /// There is a function.
+  Result operator()(Argument... argument) const { return held_->call(static_cast<Argument&&>(argument)...); }
+
+ private:
+  struct held : counted_object {
+    virtual Result call(Argument... argument) = 0;
+  };
+  template <class F>
+  struct of final : held {
+    template <class G>
+    explicit of(G&& g) : f(std::forward<G>(g)) {}
+    Result call(Argument... argument) override {
+      if constexpr (std::is_void_v<Result>)
+        static_cast<void>(f(static_cast<Argument&&>(argument)...));
+      else
+        return f(static_cast<Argument&&>(argument)...);
+    }
+    F f;
+  };
+
+  counted<held> held_;
+};
+
+}  // namespace tagma
 // ---- tagma/data/element.hpp
 #ifndef TAGMA_SINGLE_DATA_ELEMENT_HPP
 #define TAGMA_SINGLE_DATA_ELEMENT_HPP
@@ -709,7 +766,6 @@ class svg_panel {
 /// Definitions of history.hpp: in the compiled half, or else in each file that includes it.
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <limits>
@@ -741,7 +797,7 @@ TAGMA_COLD TAGMA_DECL svg_panel::svg_panel(const training_history& of, std::size
   for (const bool validation : {false, true})
     for (std::size_t e = 0; e < of.epochs.size(); ++e) {
       const double v = value(e, validation);
-      if (std::isfinite(v)) least_ = std::min(least_, v), most_ = std::max(most_, v);
+      if (__builtin_isfinite(v)) least_ = std::min(least_, v), most_ = std::max(most_, v);
     }
   if (!(least_ <= most_)) least_ = 0, most_ = 1;
   if (least_ == most_) least_ -= 0.5, most_ += 0.5;
@@ -787,9 +843,9 @@ TAGMA_COLD TAGMA_DECL std::string svg_panel::curve(bool validation, const char* 
   for (std::size_t e = 0; e < of_.epochs.size(); ++e) {
     const double v = value(e, validation);
     // A line of no length, too, since of a single point there would be nothing to see.
-    if (std::isfinite(v))
+    if (__builtin_isfinite(v))
       points += (open ? "L" : "M") + short_number(x_of(e)) + " " + short_number(y_of(v)) + (open ? "" : "h.1");
-    open = std::isfinite(v);
+    open = __builtin_isfinite(v);
   }
   if (points.empty()) return points;
   return "<path d=\"" + points + "\" fill=\"none\" stroke=\"" + colour +
@@ -799,9 +855,9 @@ TAGMA_COLD TAGMA_DECL std::string svg_panel::curve(bool validation, const char* 
 TAGMA_COLD TAGMA_DECL std::string svg_panel::best() const {
   if (of_.best < 0 || static_cast<std::size_t>(of_.best) >= of_.epochs.size()) return {};
   const auto e = static_cast<std::size_t>(of_.best);
-  const bool validated = std::isfinite(value(e, true));
+  const bool validated = __builtin_isfinite(value(e, true));
   const double v = value(e, validated);
-  if (!std::isfinite(v)) return {};
+  if (!__builtin_isfinite(v)) return {};
   return "<circle cx=\"" + short_number(x_of(e)) + "\" cy=\"" + short_number(y_of(v)) + "\" r=\"4\" fill=\"" +
          (validated ? "#ff7f0e" : "#1f77b4") + "\"/>\n";
 }
@@ -828,14 +884,14 @@ namespace tagma {
 /// What is called while `fit` trains, by the thread that called that, in this order; those that are empty are not.
 /// What they throw ends the training.
 struct fit_callbacks {
-  std::function<void()> training_begins{};
-  std::function<void(std::int64_t epoch)> epoch_begins{};
+  callback<void()> training_begins{};
+  callback<void(std::int64_t epoch)> epoch_begins{};
   /// @param step of the epoch, from 0
   /// @param values of the reports, of this step
-  std::function<void(std::int64_t step, const std::vector<double>& values)> step_ends{};
+  callback<void(std::int64_t step, const std::vector<double>& values)> step_ends{};
   /// Behind validation and checkpoints. False ends the training.
-  std::function<bool(const training_history& so_far)> epoch_ends{};
-  std::function<void(const training_history& all)> training_ends{};
+  callback<bool(const training_history& so_far)> epoch_ends{};
+  callback<void(const training_history& all)> training_ends{};
 };
 
 /// How training runs, and what becomes of it.
@@ -843,7 +899,7 @@ struct fit_options {
   std::int64_t epochs = 10;
   /// Values of the reports on other data, in their order: `[&] { return evaluate(session, ...); }`. Called behind each
   /// epoch.
-  std::function<std::vector<double>()> validate{};
+  callback<std::vector<double>()> validate{};
   std::string watch{};          ///< the report that tells how good an epoch is; empty: the first
   bool more_is_better = false;  ///< of that report: true for an accuracy
   double least_change = 0;      ///< an epoch that is better by less is not
@@ -996,8 +1052,8 @@ class fit_run {
   training_epoch now_;
   report_means means_;
   double begun_ = 0;
-  std::unique_ptr<progress_bar> bar_;
-  std::unique_ptr<summary_writer> log_;
+  owned<progress_bar> bar_;
+  owned<summary_writer> log_;
 };
 
 /// Runs one step with the components of an element.
@@ -1105,17 +1161,16 @@ training_history fit(Session& session, [[maybe_unused]] const Train& train, cons
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-#include <set>
+#include <vector>
 
 namespace tagma::detail {
 
 /// The numbers of files "base-NUMBER.safetensors".
-TAGMA_COLD TAGMA_DECL std::set<std::int64_t> numbers_of_checkpoints(const std::string& base) {
-  std::set<std::int64_t> numbers;
+TAGMA_COLD TAGMA_DECL std::vector<std::int64_t> numbers_of_checkpoints(const std::string& base) {
+  std::vector<std::int64_t> numbers;
   const std::size_t slash = base.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : base.substr(0, slash + 1);
   const std::string begin = base.substr(slash == std::string::npos ? 0 : slash + 1) + "-", end = ".safetensors";
@@ -1126,7 +1181,7 @@ TAGMA_COLD TAGMA_DECL std::set<std::int64_t> numbers_of_checkpoints(const std::s
     const std::string digits(name.substr(begin.size(), name.size() - begin.size() - end.size()));
     const bool as_written = digits == "0" || digits[0] != '0';
     if (as_written && digits.size() <= 18 && digits.find_first_not_of("0123456789") == std::string::npos)
-      numbers.insert(std::atoll(digits.c_str()));
+      numbers.push_back(std::atoll(digits.c_str()));
   }
   return numbers;
 }
@@ -1151,7 +1206,7 @@ TAGMA_COLD TAGMA_DECL fit_run::fit_run(fit_options& how, std::vector<std::string
     if (const std::size_t slash = file.rfind('/'); slash != std::string::npos && slash > 0)
       make_folders(file.substr(0, slash));
   if (how.resume) go_on();
-  if (!how.log_directory.empty()) log_ = std::make_unique<summary_writer>(how.log_directory);
+  if (!how.log_directory.empty()) log_ = make_owned<summary_writer>(how.log_directory);
   if (how.call.training_begins) how.call.training_begins();
 }
 
@@ -1160,9 +1215,9 @@ TAGMA_COLD TAGMA_DECL std::string fit_run::numbered(std::int64_t epoch) const {
 }
 
 TAGMA_COLD TAGMA_DECL void fit_run::go_on() {
-  const std::set<std::int64_t> numbers = numbers_of_checkpoints(how_.checkpoints);
+  const std::vector<std::int64_t> numbers = numbers_of_checkpoints(how_.checkpoints);
   if (numbers.empty()) return;
-  const std::int64_t last = *numbers.rbegin();
+  const std::int64_t last = *std::max_element(numbers.begin(), numbers.end());
   const safetensors::metadata texts = restore_variables(*session_, numbered(last));
   const auto text_of = [&](const char* name) {
     const auto found = texts.find(name);
@@ -1187,7 +1242,7 @@ TAGMA_COLD TAGMA_DECL void fit_run::begin_epoch(std::int64_t epoch) {
   means_ = report_means(history_.names.size());
   begun_ = monotonic_seconds();
   if (how_.progress && expected_ > 0 && ::isatty(STDERR_FILENO) != 0)
-    bar_ = std::make_unique<progress_bar>("epoch " + std::to_string(epoch + 1) + "/" + std::to_string(how_.epochs),
+    bar_ = make_owned<progress_bar>("epoch " + std::to_string(epoch + 1) + "/" + std::to_string(how_.epochs),
                                           "examples");
   if (how_.call.epoch_begins) how_.call.epoch_begins(epoch);
 }
@@ -1200,13 +1255,13 @@ TAGMA_DECL void fit_run::step(const std::vector<double>& values, std::int64_t ro
 }
 
 TAGMA_COLD TAGMA_DECL bool fit_run::is_better(double value) const {
-  if (std::isnan(value)) return false;
-  if (std::isnan(best_)) return true;
+  if (__builtin_isnan(value)) return false;
+  if (__builtin_isnan(best_)) return true;
   return how_.more_is_better ? value > best_ + how_.least_change : value < best_ - how_.least_change;
 }
 
 TAGMA_COLD TAGMA_DECL bool fit_run::end_epoch() {
-  bar_.reset();
+  bar_ = nullptr;
   now_.rows = means_.rows();
   now_.training = means_.means();
   if (how_.validate) {
@@ -1233,7 +1288,7 @@ TAGMA_COLD TAGMA_DECL bool fit_run::end_epoch() {
 TAGMA_COLD TAGMA_DECL void fit_run::write_down(bool better) {
   if (!how_.checkpoints.empty()) {
     char best[40] = "";
-    if (!std::isnan(best_)) std::snprintf(best, sizeof best, "%.17g", best_);
+    if (!__builtin_isnan(best_)) std::snprintf(best, sizeof best, "%.17g", best_);
     const safetensors::metadata texts = {{"fit_best", best},
                                          {"fit_watch", history_.names[watched_]},
                                          {"fit_waited", std::to_string(waited_)},
@@ -1270,7 +1325,7 @@ TAGMA_COLD TAGMA_DECL void fit_run::tell(const training_epoch& e) {
 }
 
 TAGMA_COLD TAGMA_DECL training_history fit_run::end() {
-  if (how_.restore_best && !std::isnan(best_))
+  if (how_.restore_best && !__builtin_isnan(best_))
     (void)restore_variables(*session_, how_.checkpoints + "-best.safetensors");
   if (how_.call.training_ends) how_.call.training_ends(history_);
   return std::move(history_);

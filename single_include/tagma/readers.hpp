@@ -2087,7 +2087,6 @@ TAGMA_DECL bool csv_state::is_one(const io::csv_field& a, const io::csv_field& b
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -2102,7 +2101,6 @@ TAGMA_DECL bool csv_state::is_one(const io::csv_field& a, const io::csv_field& b
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -2374,7 +2372,7 @@ class any_source {
  public:
   template <class S>
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
-  any_source(S source) : model_(std::make_unique<model<S>>(std::move(source))) {}
+  any_source(S source) : model_(make_owned<model<S>>(std::move(source))) {}
 
   /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to) { return model_->read(to); }
@@ -2406,7 +2404,7 @@ class any_source {
     }
     S source;
   };
-  std::unique_ptr<base> model_;
+  owned<base> model_;
 };
 
 }  // namespace tagma::io
@@ -2495,7 +2493,7 @@ class buffered_reader {
 
   any_source source_;
   std::size_t block_;
-  std::unique_ptr<char[]> data_;
+  owned<char[]> data_;
   std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
   std::uint64_t position_ = 0;
   bool ended_ = false;
@@ -2623,7 +2621,7 @@ TAGMA_COLD TAGMA_DECL void buffered_reader::more() {
       // A short source needs no block, but room to find its end in.
       const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
       const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
-      std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
+      owned<char[]> grown(new (std::nothrow) char[larger]);
       if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
       if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
       data_ = std::move(grown);
@@ -3571,7 +3569,6 @@ TAGMA_DECL std::size_t example_state::longest(const std::string& name) const {
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -3623,7 +3620,7 @@ class any_sink {
  public:
   template <class S>
     requires(!std::is_same_v<S, any_sink> && byte_sink<S>)
-  any_sink(S sink) : model_(std::make_unique<model<S>>(std::move(sink))) {}
+  any_sink(S sink) : model_(make_owned<model<S>>(std::move(sink))) {}
 
   /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { model_->write(from); }
@@ -3652,7 +3649,7 @@ class any_sink {
     }
     S sink;
   };
-  std::unique_ptr<base> model_;
+  owned<base> model_;
 };
 
 }  // namespace tagma::io

@@ -7362,7 +7362,6 @@ TAGMA_COLD TAGMA_DECL const operand& chosen_queue(const kernel_args& args) {
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7414,7 +7413,7 @@ class any_sink {
  public:
   template <class S>
     requires(!std::is_same_v<S, any_sink> && byte_sink<S>)
-  any_sink(S sink) : model_(std::make_unique<model<S>>(std::move(sink))) {}
+  any_sink(S sink) : model_(make_owned<model<S>>(std::move(sink))) {}
 
   /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { model_->write(from); }
@@ -7443,7 +7442,7 @@ class any_sink {
     }
     S sink;
   };
-  std::unique_ptr<base> model_;
+  owned<base> model_;
 };
 
 }  // namespace tagma::io

@@ -325,7 +325,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -586,7 +585,7 @@ class any_sink {
  public:
   template <class S>
     requires(!std::is_same_v<S, any_sink> && byte_sink<S>)
-  any_sink(S sink) : model_(std::make_unique<model<S>>(std::move(sink))) {}
+  any_sink(S sink) : model_(make_owned<model<S>>(std::move(sink))) {}
 
   /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { model_->write(from); }
@@ -615,7 +614,7 @@ class any_sink {
     }
     S sink;
   };
-  std::unique_ptr<base> model_;
+  owned<base> model_;
 };
 
 }  // namespace tagma::io
@@ -643,7 +642,6 @@ class any_sink {
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -658,7 +656,6 @@ class any_sink {
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -721,7 +718,7 @@ class any_source {
  public:
   template <class S>
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
-  any_source(S source) : model_(std::make_unique<model<S>>(std::move(source))) {}
+  any_source(S source) : model_(make_owned<model<S>>(std::move(source))) {}
 
   /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to) { return model_->read(to); }
@@ -753,7 +750,7 @@ class any_source {
     }
     S source;
   };
-  std::unique_ptr<base> model_;
+  owned<base> model_;
 };
 
 }  // namespace tagma::io
@@ -842,7 +839,7 @@ class buffered_reader {
 
   any_source source_;
   std::size_t block_;
-  std::unique_ptr<char[]> data_;
+  owned<char[]> data_;
   std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
   std::uint64_t position_ = 0;
   bool ended_ = false;
@@ -970,7 +967,7 @@ TAGMA_COLD TAGMA_DECL void buffered_reader::more() {
       // A short source needs no block, but room to find its end in.
       const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
       const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
-      std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
+      owned<char[]> grown(new (std::nothrow) char[larger]);
       if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
       if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
       data_ = std::move(grown);
@@ -1386,7 +1383,6 @@ class event_file {
 /// Definitions of event_file.hpp: in the compiled half, or else in each file that includes it.
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -1649,7 +1645,7 @@ TAGMA_DECL std::string histogram_summary(std::string_view tag, std::span<const d
   const std::size_t count = static_cast<std::size_t>(std::max(buckets, 1));
   double least = std::numeric_limits<double>::infinity(), greatest = -least, number = 0, sum = 0, squares = 0;
   for (const double v : values) {
-    if (!std::isfinite(v)) continue;
+    if (!__builtin_isfinite(v)) continue;
     least = std::min(least, v), greatest = std::max(greatest, v);
     number += 1, sum += v, squares += v * v;
   }
@@ -1658,7 +1654,7 @@ TAGMA_DECL std::string histogram_summary(std::string_view tag, std::span<const d
   const double width = (greatest / 2 - least / 2) / static_cast<double>(count) * 2;
   std::vector<double> found(count, 0.0);
   for (const double v : values) {
-    if (!std::isfinite(v)) continue;
+    if (!__builtin_isfinite(v)) continue;
     const double at = width > 0 ? (v / 2 - least / 2) / (width / 2) : 0;
     found[at < static_cast<double>(count) ? static_cast<std::size_t>(at) : count - 1] += 1;
   }
@@ -1822,9 +1818,7 @@ class summary_writer {
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdio>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -1868,18 +1862,23 @@ void make_folders(const std::string& path);
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 
 namespace tagma::detail {
 
 TAGMA_COLD TAGMA_DECL folder_names list_folder(const std::string& path) {
+  struct open_folder {
+    DIR* stream;
+    ~open_folder() {
+      if (stream != nullptr) ::closedir(stream);
+    }
+  };
   folder_names found;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
-  if (folder == nullptr) {
+  const open_folder folder{::opendir(path.c_str())};
+  if (folder.stream == nullptr) {
     found.problem = errno;
     return found;
   }
-  while (const dirent* const entry = ::readdir(folder.get()))
+  while (const dirent* const entry = ::readdir(folder.stream))
     found.names.emplace_back(static_cast<const char*>(entry->d_name));
   std::sort(found.names.begin(), found.names.end());
   return found;
@@ -1942,7 +1941,6 @@ TAGMA_DECL std::string entry_field(std::uint32_t number, std::string_view key, s
 /// The names of nodes, none twice: letters, digits and "_.\\-/", which is what TensorBoard draws.
 TAGMA_DECL std::vector<std::string> node_names(const ir::graph_view& g) {
   std::vector<std::string> names;
-  std::set<std::string> taken;
   for (ir::node_id i = 0; i < g.size(); ++i) {
     const ir::node& n = g[i];
     std::string name(n.name.empty() ? n.op->info->name : n.name);
@@ -1952,7 +1950,7 @@ TAGMA_DECL std::vector<std::string> node_names(const ir::graph_view& g) {
           c != '-')
         c = '_';
     if (n.name.empty()) name += "_" + std::to_string(i);
-    while (!taken.insert(name).second) name += "_" + std::to_string(i);
+    while (std::find(names.begin(), names.end(), name) != names.end()) name += "_" + std::to_string(i);
     names.push_back(std::move(name));
   }
   return names;
@@ -2023,7 +2021,7 @@ TAGMA_DECL void summary_writer::image(std::string_view tag, const view<const flo
   bytes.reserve(pixels.size());
   for (std::size_t i = 0; i < pixels.size(); ++i) {
     const float value = pixels[i] >= 0 ? std::min(pixels[i], 1.0f) : 0.0f;  // so is what is no number
-    bytes.push_back(static_cast<std::uint8_t>(std::lround(value * 255)));
+    bytes.push_back(static_cast<std::uint8_t>(__builtin_lroundf(value * 255)));
   }
   add(detail::image_of(tag, pixels.dims(), bytes), step);
 }

@@ -21270,6 +21270,31 @@ class owned {
   T* object_ = nullptr;
 };
 
+/// The only owner of an array on the heap.
+template <class T>
+class owned<T[]> {
+ public:
+  owned() = default;
+  explicit owned(T* first) : first_(first) {}
+  owned(owned&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
+  owned& operator=(owned&& other) noexcept {
+    T* const before = first_;
+    first_ = other.first_;
+    other.first_ = nullptr;
+    delete[] before;
+    return *this;
+  }
+  owned(const owned&) = delete;
+  owned& operator=(const owned&) = delete;
+  ~owned() { delete[] first_; }
+
+  [[nodiscard]] T* get() const { return first_; }
+  [[nodiscard]] bool operator==(decltype(nullptr)) const { return first_ == nullptr; }
+
+ private:
+  T* first_ = nullptr;
+};
+
 /// A new object and its owner.
 template <class T, class... Arguments>
 [[nodiscard]] owned<T> make_owned(Arguments&&... arguments) {

@@ -32,3 +32,25 @@ TEST_CASE("an owned object ends with its owner and moves to another") {
   }
   CHECK(alive == 0);
 }
+
+TEST_CASE("an owned array ends with its owner and moves to another") {
+  static int alive = 0;
+  struct element {
+    element() { ++alive; }
+    element(const element&) = delete;
+    element& operator=(const element&) = delete;
+    ~element() { --alive; }
+  };
+  {
+    tagma::owned<element[]> first(new element[3]);
+    CHECK(alive == 3);
+    tagma::owned<element[]> second(new element[2]);
+    second = std::move(first);
+    CHECK(alive == 3);
+    CHECK(first == nullptr);
+    const tagma::owned<element[]> third = std::move(second);
+    CHECK(third.get() != nullptr);
+    CHECK(alive == 3);
+  }
+  CHECK(alive == 0);
+}

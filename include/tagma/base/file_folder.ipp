@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/file.hpp"
@@ -18,13 +17,19 @@
 namespace tagma::detail {
 
 TAGMA_COLD TAGMA_DECL folder_names list_folder(const std::string& path) {
+  struct open_folder {
+    DIR* stream;
+    ~open_folder() {
+      if (stream != nullptr) ::closedir(stream);
+    }
+  };
   folder_names found;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
-  if (folder == nullptr) {
+  const open_folder folder{::opendir(path.c_str())};
+  if (folder.stream == nullptr) {
     found.problem = errno;
     return found;
   }
-  while (const dirent* const entry = ::readdir(folder.get()))
+  while (const dirent* const entry = ::readdir(folder.stream))
     found.names.emplace_back(static_cast<const char*>(entry->d_name));
   std::sort(found.names.begin(), found.names.end());
   return found;

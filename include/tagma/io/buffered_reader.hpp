@@ -6,13 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/no_memory.hpp"
+#include "tagma/base/owned.hpp"
 #include "tagma/io/byte_source.hpp"
 
 namespace tagma::io {
@@ -71,7 +71,7 @@ class buffered_reader {
 
   any_source source_;
   std::size_t block_;
-  std::unique_ptr<char[]> data_;
+  owned<char[]> data_;
   std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
   std::uint64_t position_ = 0;
   bool ended_ = false;

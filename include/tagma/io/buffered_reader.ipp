@@ -120,7 +120,7 @@ TAGMA_COLD TAGMA_DECL void buffered_reader::more() {
       // A short source needs no block, but room to find its end in.
       const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
       const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
-      std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
+      owned<char[]> grown(new (std::nothrow) char[larger]);
       if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
       if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
       data_ = std::move(grown);

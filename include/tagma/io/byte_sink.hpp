@@ -6,7 +6,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "tagma/base/file.hpp"
+#include "tagma/base/owned.hpp"
 
 namespace tagma::io {
 
@@ -60,7 +60,7 @@ class any_sink {
  public:
   template <class S>
     requires(!std::is_same_v<S, any_sink> && byte_sink<S>)
-  any_sink(S sink) : model_(std::make_unique<model<S>>(std::move(sink))) {}
+  any_sink(S sink) : model_(make_owned<model<S>>(std::move(sink))) {}
 
   /// Writes all of these bytes. Throws what the file reports.
   void write(std::span<const std::byte> from) { model_->write(from); }
@@ -89,7 +89,7 @@ class any_sink {
     }
     S sink;
   };
-  std::unique_ptr<base> model_;
+  owned<base> model_;
 };
 
 }  // namespace tagma::io

@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "tagma/base/file.hpp"
+#include "tagma/base/owned.hpp"
 
 namespace tagma::io {
 
@@ -72,7 +72,7 @@ class any_source {
  public:
   template <class S>
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
-  any_source(S source) : model_(std::make_unique<model<S>>(std::move(source))) {}
+  any_source(S source) : model_(make_owned<model<S>>(std::move(source))) {}
 
   /// Reads at most as many bytes as there is room for; 0 at the end.
   std::size_t read(std::span<std::byte> to) { return model_->read(to); }
@@ -104,7 +104,7 @@ class any_source {
     }
     S source;
   };
-  std::unique_ptr<base> model_;
+  owned<base> model_;
 };
 
 }  // namespace tagma::io

@@ -5,7 +5,6 @@
 /// Definitions of event_file.hpp: in the compiled half, or else in each file that includes it.
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -100,7 +99,7 @@ TAGMA_DECL std::string histogram_summary(std::string_view tag, std::span<const d
   const std::size_t count = static_cast<std::size_t>(std::max(buckets, 1));
   double least = std::numeric_limits<double>::infinity(), greatest = -least, number = 0, sum = 0, squares = 0;
   for (const double v : values) {
-    if (!std::isfinite(v)) continue;
+    if (!__builtin_isfinite(v)) continue;
     least = std::min(least, v), greatest = std::max(greatest, v);
     number += 1, sum += v, squares += v * v;
   }
@@ -109,7 +108,7 @@ TAGMA_DECL std::string histogram_summary(std::string_view tag, std::span<const d
   const double width = (greatest / 2 - least / 2) / static_cast<double>(count) * 2;
   std::vector<double> found(count, 0.0);
   for (const double v : values) {
-    if (!std::isfinite(v)) continue;
+    if (!__builtin_isfinite(v)) continue;
     const double at = width > 0 ? (v / 2 - least / 2) / (width / 2) : 0;
     found[at < static_cast<double>(count) ? static_cast<std::size_t>(at) : count - 1] += 1;
   }

@@ -9,9 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdio>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -64,7 +62,6 @@ TAGMA_DECL std::string entry_field(std::uint32_t number, std::string_view key, s
 /// The names of nodes, none twice: letters, digits and "_.\\-/", which is what TensorBoard draws.
 TAGMA_DECL std::vector<std::string> node_names(const ir::graph_view& g) {
   std::vector<std::string> names;
-  std::set<std::string> taken;
   for (ir::node_id i = 0; i < g.size(); ++i) {
     const ir::node& n = g[i];
     std::string name(n.name.empty() ? n.op->info->name : n.name);
@@ -74,7 +71,7 @@ TAGMA_DECL std::vector<std::string> node_names(const ir::graph_view& g) {
           c != '-')
         c = '_';
     if (n.name.empty()) name += "_" + std::to_string(i);
-    while (!taken.insert(name).second) name += "_" + std::to_string(i);
+    while (std::find(names.begin(), names.end(), name) != names.end()) name += "_" + std::to_string(i);
     names.push_back(std::move(name));
   }
   return names;
@@ -145,7 +142,7 @@ TAGMA_DECL void summary_writer::image(std::string_view tag, const view<const flo
   bytes.reserve(pixels.size());
   for (std::size_t i = 0; i < pixels.size(); ++i) {
     const float value = pixels[i] >= 0 ? std::min(pixels[i], 1.0f) : 0.0f;  // so is what is no number
-    bytes.push_back(static_cast<std::uint8_t>(std::lround(value * 255)));
+    bytes.push_back(static_cast<std::uint8_t>(__builtin_lroundf(value * 255)));
   }
   add(detail::image_of(tag, pixels.dims(), bytes), step);
 }

@@ -6,9 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -16,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "tagma/base/callback.hpp"
 #include "tagma/base/config.hpp"
+#include "tagma/base/owned.hpp"
 #include "tagma/data/element.hpp"
 #include "tagma/observe/progress.hpp"
 #include "tagma/observe/summary_writer.hpp"
@@ -29,14 +29,14 @@ namespace tagma {
 /// What is called while `fit` trains, by the thread that called that, in this order; those that are empty are not.
 /// What they throw ends the training.
 struct fit_callbacks {
-  std::function<void()> training_begins{};
-  std::function<void(std::int64_t epoch)> epoch_begins{};
+  callback<void()> training_begins{};
+  callback<void(std::int64_t epoch)> epoch_begins{};
   /// @param step of the epoch, from 0
   /// @param values of the reports, of this step
-  std::function<void(std::int64_t step, const std::vector<double>& values)> step_ends{};
+  callback<void(std::int64_t step, const std::vector<double>& values)> step_ends{};
   /// Behind validation and checkpoints. False ends the training.
-  std::function<bool(const training_history& so_far)> epoch_ends{};
-  std::function<void(const training_history& all)> training_ends{};
+  callback<bool(const training_history& so_far)> epoch_ends{};
+  callback<void(const training_history& all)> training_ends{};
 };
 
 /// How training runs, and what becomes of it.
@@ -44,7 +44,7 @@ struct fit_options {
   std::int64_t epochs = 10;
   /// Values of the reports on other data, in their order: `[&] { return evaluate(session, ...); }`. Called behind each
   /// epoch.
-  std::function<std::vector<double>()> validate{};
+  callback<std::vector<double>()> validate{};
   std::string watch{};          ///< the report that tells how good an epoch is; empty: the first
   bool more_is_better = false;  ///< of that report: true for an accuracy
   double least_change = 0;      ///< an epoch that is better by less is not
@@ -197,8 +197,8 @@ class fit_run {
   training_epoch now_;
   report_means means_;
   double begun_ = 0;
-  std::unique_ptr<progress_bar> bar_;
-  std::unique_ptr<summary_writer> log_;
+  owned<progress_bar> bar_;
+  owned<summary_writer> log_;
 };
 
 /// Runs one step with the components of an element.

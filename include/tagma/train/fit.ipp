@@ -8,11 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-#include <set>
+#include <vector>
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/file.hpp"
@@ -23,8 +22,8 @@
 namespace tagma::detail {
 
 /// The numbers of files "base-NUMBER.safetensors".
-TAGMA_COLD TAGMA_DECL std::set<std::int64_t> numbers_of_checkpoints(const std::string& base) {
-  std::set<std::int64_t> numbers;
+TAGMA_COLD TAGMA_DECL std::vector<std::int64_t> numbers_of_checkpoints(const std::string& base) {
+  std::vector<std::int64_t> numbers;
   const std::size_t slash = base.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : base.substr(0, slash + 1);
   const std::string begin = base.substr(slash == std::string::npos ? 0 : slash + 1) + "-", end = ".safetensors";
@@ -35,7 +34,7 @@ TAGMA_COLD TAGMA_DECL std::set<std::int64_t> numbers_of_checkpoints(const std::s
     const std::string digits(name.substr(begin.size(), name.size() - begin.size() - end.size()));
     const bool as_written = digits == "0" || digits[0] != '0';
     if (as_written && digits.size() <= 18 && digits.find_first_not_of("0123456789") == std::string::npos)
-      numbers.insert(std::atoll(digits.c_str()));
+      numbers.push_back(std::atoll(digits.c_str()));
   }
   return numbers;
 }
@@ -60,7 +59,7 @@ TAGMA_COLD TAGMA_DECL fit_run::fit_run(fit_options& how, std::vector<std::string
     if (const std::size_t slash = file.rfind('/'); slash != std::string::npos && slash > 0)
       make_folders(file.substr(0, slash));
   if (how.resume) go_on();
-  if (!how.log_directory.empty()) log_ = std::make_unique<summary_writer>(how.log_directory);
+  if (!how.log_directory.empty()) log_ = make_owned<summary_writer>(how.log_directory);
   if (how.call.training_begins) how.call.training_begins();
 }
 
@@ -69,9 +68,9 @@ TAGMA_COLD TAGMA_DECL std::string fit_run::numbered(std::int64_t epoch) const {
 }
 
 TAGMA_COLD TAGMA_DECL void fit_run::go_on() {
-  const std::set<std::int64_t> numbers = numbers_of_checkpoints(how_.checkpoints);
+  const std::vector<std::int64_t> numbers = numbers_of_checkpoints(how_.checkpoints);
   if (numbers.empty()) return;
-  const std::int64_t last = *numbers.rbegin();
+  const std::int64_t last = *std::max_element(numbers.begin(), numbers.end());
   const safetensors::metadata texts = restore_variables(*session_, numbered(last));
   const auto text_of = [&](const char* name) {
     const auto found = texts.find(name);
@@ -96,7 +95,7 @@ TAGMA_COLD TAGMA_DECL void fit_run::begin_epoch(std::int64_t epoch) {
   means_ = report_means(history_.names.size());
   begun_ = monotonic_seconds();
   if (how_.progress && expected_ > 0 && ::isatty(STDERR_FILENO) != 0)
-    bar_ = std::make_unique<progress_bar>("epoch " + std::to_string(epoch + 1) + "/" + std::to_string(how_.epochs),
+    bar_ = make_owned<progress_bar>("epoch " + std::to_string(epoch + 1) + "/" + std::to_string(how_.epochs),
                                           "examples");
   if (how_.call.epoch_begins) how_.call.epoch_begins(epoch);
 }
@@ -109,13 +108,13 @@ TAGMA_DECL void fit_run::step(const std::vector<double>& values, std::int64_t ro
 }
 
 TAGMA_COLD TAGMA_DECL bool fit_run::is_better(double value) const {
-  if (std::isnan(value)) return false;
-  if (std::isnan(best_)) return true;
+  if (__builtin_isnan(value)) return false;
+  if (__builtin_isnan(best_)) return true;
   return how_.more_is_better ? value > best_ + how_.least_change : value < best_ - how_.least_change;
 }
 
 TAGMA_COLD TAGMA_DECL bool fit_run::end_epoch() {
-  bar_.reset();
+  bar_ = nullptr;
   now_.rows = means_.rows();
   now_.training = means_.means();
   if (how_.validate) {
@@ -142,7 +141,7 @@ TAGMA_COLD TAGMA_DECL bool fit_run::end_epoch() {
 TAGMA_COLD TAGMA_DECL void fit_run::write_down(bool better) {
   if (!how_.checkpoints.empty()) {
     char best[40] = "";
-    if (!std::isnan(best_)) std::snprintf(best, sizeof best, "%.17g", best_);
+    if (!__builtin_isnan(best_)) std::snprintf(best, sizeof best, "%.17g", best_);
     const safetensors::metadata texts = {{"fit_best", best},
                                          {"fit_watch", history_.names[watched_]},
                                          {"fit_waited", std::to_string(waited_)},
@@ -179,7 +178,7 @@ TAGMA_COLD TAGMA_DECL void fit_run::tell(const training_epoch& e) {
 }
 
 TAGMA_COLD TAGMA_DECL training_history fit_run::end() {
-  if (how_.restore_best && !std::isnan(best_))
+  if (how_.restore_best && !__builtin_isnan(best_))
     (void)restore_variables(*session_, how_.checkpoints + "-best.safetensors");
   if (how_.call.training_ends) how_.call.training_ends(history_);
   return std::move(history_);

@@ -5,7 +5,6 @@
 /// Definitions of history.hpp: in the compiled half, or else in each file that includes it.
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <limits>
@@ -40,7 +39,7 @@ TAGMA_COLD TAGMA_DECL svg_panel::svg_panel(const training_history& of, std::size
   for (const bool validation : {false, true})
     for (std::size_t e = 0; e < of.epochs.size(); ++e) {
       const double v = value(e, validation);
-      if (std::isfinite(v)) least_ = std::min(least_, v), most_ = std::max(most_, v);
+      if (__builtin_isfinite(v)) least_ = std::min(least_, v), most_ = std::max(most_, v);
     }
   if (!(least_ <= most_)) least_ = 0, most_ = 1;
   if (least_ == most_) least_ -= 0.5, most_ += 0.5;
@@ -86,9 +85,9 @@ TAGMA_COLD TAGMA_DECL std::string svg_panel::curve(bool validation, const char* 
   for (std::size_t e = 0; e < of_.epochs.size(); ++e) {
     const double v = value(e, validation);
     // A line of no length, too, since of a single point there would be nothing to see.
-    if (std::isfinite(v))
+    if (__builtin_isfinite(v))
       points += (open ? "L" : "M") + short_number(x_of(e)) + " " + short_number(y_of(v)) + (open ? "" : "h.1");
-    open = std::isfinite(v);
+    open = __builtin_isfinite(v);
   }
   if (points.empty()) return points;
   return "<path d=\"" + points + "\" fill=\"none\" stroke=\"" + colour +
@@ -98,9 +97,9 @@ TAGMA_COLD TAGMA_DECL std::string svg_panel::curve(bool validation, const char* 
 TAGMA_COLD TAGMA_DECL std::string svg_panel::best() const {
   if (of_.best < 0 || static_cast<std::size_t>(of_.best) >= of_.epochs.size()) return {};
   const auto e = static_cast<std::size_t>(of_.best);
-  const bool validated = std::isfinite(value(e, true));
+  const bool validated = __builtin_isfinite(value(e, true));
   const double v = value(e, validated);
-  if (!std::isfinite(v)) return {};
+  if (!__builtin_isfinite(v)) return {};
   return "<circle cx=\"" + short_number(x_of(e)) + "\" cy=\"" + short_number(y_of(v)) + "\" r=\"4\" fill=\"" +
          (validated ? "#ff7f0e" : "#1f77b4") + "\"/>\n";
 }
