@@ -98,6 +98,8 @@
 
 #include "tagma/graph/verify.hpp"
 
+#include "tagma/device/graph_node.hpp"
+
 #include "tagma/device/graph_builder.hpp"
 
 #include "tagma/base/epilogue.hpp"

@@ -106,6 +106,8 @@
 
 #include "tagma/plan/heap_program.hpp"
 
+#include "tagma/device/graph_node.hpp"
+
 #include "tagma/device/graph_builder.hpp"
 
 #include "tagma/cluster/session.hpp"

@@ -14020,22 +14020,30 @@ template <fixed_string Name, class Place, class E>
   return layer_norm<Name, E, Place>(e, 1e-5);
 }
 
-/// A block around whatever attention is given: a function of its input.
-template <fixed_string Name, extent Hidden, bool PostNorm, class Place, class X, class Attention, class After>
-[[nodiscard]] constexpr auto make_block(const X& x, const Attention& attention, const After& after) {
-  const auto feed_forward = [](const auto& e) {
+/// A part of a block, with a normalisation and a way around it.
+/// @tparam Parts of `Place` from this on
+template <fixed_string Norm, bool PostNorm, class Place, int Parts, class X, class Layer, class After>
+[[nodiscard]] constexpr auto make_sublayer(const X& x, const Layer& layer, const After& after) {
+  if constexpr (PostNorm)
+    return block_norm<Norm, part<Place, Parts>>(step<op::add, Place, Parts + 1>(x, after(layer(x))));
+  else
+    return step<op::add, Place, Parts + 1>(x, after(layer(block_norm<Norm, part<Place, Parts>>(x))));
+}
+/// The dense layers of a block.
+template <fixed_string Name, extent Hidden, bool PostNorm, class Place, class X, class After>
+[[nodiscard]] constexpr auto feed_forward(const X& x, const After& after) {
+  const auto layers = [](const auto& e) {
     const auto wide = project<Name / "hidden", Hidden, part<Place, 2>>(e);
     return project<Name / "output", X::spec.dims[2], part<Place, 4>>(
         make_node<op::gelu, ir::attributes<0>{}, part<Place, 3>>(wide));
   };
-  if constexpr (PostNorm) {
-    const auto sum = step<op::add, Place, 1>(x, after(attention(x)));
-    const auto h = block_norm<Name / "attention_norm", part<Place, 0>>(sum);
-    return block_norm<Name / "output_norm", part<Place, 6>>(step<op::add, Place, 5>(h, after(feed_forward(h))));
-  } else {
-    const auto h = step<op::add, Place, 1>(x, after(attention(block_norm<Name / "attention_norm", part<Place, 0>>(x))));
-    return step<op::add, Place, 5>(h, after(feed_forward(block_norm<Name / "output_norm", part<Place, 6>>(h))));
-  }
+  return make_sublayer<Name / "output_norm", PostNorm, Place, 5>(x, layers, after);
+}
+/// A block around whatever attention is given: a function of its input.
+template <fixed_string Name, extent Hidden, bool PostNorm, class Place, class X, class Attention, class After>
+[[nodiscard]] constexpr auto make_block(const X& x, const Attention& attention, const After& after) {
+  const auto h = make_sublayer<Name / "attention_norm", PostNorm, Place, 0>(x, attention, after);
+  return feed_forward<Name, Hidden, PostNorm, Place>(h, after);
 }
 
 }  // namespace detail
@@ -14091,6 +14099,52 @@ template <fixed_string Name, extent Heads, extent Hidden, transformer_options Op
   }
 }
 /// @}
+
+/// A block of a decoder: self-attention, attention to a memory, such as what an encoder made, and two dense layers,
+/// each with a normalisation and a way around it.
+///
+///     h = x + attention(layer_norm(x))                     post_norm: the norm is around each sum
+///     m = h + memory_attention(layer_norm(h), memory)
+///     y = m + dense(gelu(dense(layer_norm(m))))
+///
+/// with the variables of `transformer_block`, those of `multi_head_attention<Name / "memory_attention", Heads>`, and
+/// "<Name>/memory_norm/gamma" and "beta". Options of the attention are those of the self-attention; the memory is seen
+/// whole. `transformer_decoder_block<"block", 4, 256, tagma::transformer_options{.attention = tagma::causal}>(x,
+/// memory)`
+/// @tparam Heads of both attentions
+/// @tparam Hidden units between the dense layers
+/// @param x [batch, time, features], floating, features static
+/// @param memory [batch, keys, any]
+/// @param after as that of `transformer_block`
+/// @return the shape of `x`
+/// Raises what `multi_head_attention` does.
+template <fixed_string Name, extent Heads, extent Hidden, transformer_options Options = transformer_options{},
+          expression X, expression Memory, class After = std::remove_const_t<decltype(linear)>,
+          class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto transformer_decoder_block(const X& x, const Memory& memory, const After& after = linear) {
+  TAGMA_NEEDS_NAME("transformer_decoder_block", Name);
+  TAGMA_NEEDS_ATTENDED("transformer_decoder_block", X, Heads, Options.attention);
+  if constexpr (detail::is_attended<X, Heads, Options.attention> &&
+                diagnose::is_floating_point<typename X::spec_type>) {
+    TAGMA_NEEDS_MEMORY(X, Memory);
+    if constexpr (diagnose::is_memory<typename X::spec_type, typename Memory::spec_type>) {
+      const auto h = detail::make_sublayer<Name / "attention_norm", Options.post_norm, Place, 0>(
+          x,
+          [](const auto& e) {
+            return detail::attend<Name / "attention", Heads, Options.attention, detail::part<Place, 7>>(e, e);
+          },
+          after);
+      const auto m = detail::make_sublayer<Name / "memory_norm", Options.post_norm, Place, 8>(
+          h,
+          [&memory](const auto& e) {
+            return detail::attend<Name / "memory_attention", Heads, attention_options{.units = Options.attention.units},
+                                  detail::part<Place, 10>>(e, memory);
+          },
+          after);
+      return detail::feed_forward<Name, Hidden, Options.post_norm, Place>(m, after);
+    }
+  }
+}
 
 namespace detail {
 

@@ -51,6 +51,18 @@ struct cube_kernel {
   static constexpr tg::device::kernel_entry entry{&run};
 };
 
+/// An optimizer by its formula.
+struct signs {
+  tg::rate learning_rate = 0.1;
+  static constexpr tg::fixed_string name = "signs";
+  static constexpr tg::optimizer_slots<1> slots{tg::optimizer_slot{"/signs"}};
+  [[nodiscard]] static tg::optimizer_numbers<0> numbers() { return {}; }
+  static constexpr void update(auto& u) {
+    u.set_value(u.value() - u.learning_rate() * sign(u.gradient() + u.slot(0)));
+    u.set_slot(0, u.gradient());
+  }
+};
+
 }  // namespace mine
 
 template <>
@@ -93,6 +105,22 @@ TEST_CASE("the registry has each optimizer with each way to clip") {
   compare_clips(tg::adam{});
   compare_clips(tg::adamw{});
   compare_clips(tg::ftrl{});
+}
+
+TEST_CASE("what is trained is part of a program that is compiled late") {
+  const auto h = tg::batch_norm<"norm">(tg::dense<"body", 3>(x), tg::phase::training);
+  const auto loss = tg::mean(tg::square(tg::dense<"out", 2>(h)));
+  const auto kernel = tg::variable<"out/kernel", float, 3, 2>(tg::glorot_uniform);
+  compare([=] { return tg::outputs(tg::minimize(loss, tg::sgd{}, tg::in_scope<"body", "norm">)); });
+  compare([=] { return tg::outputs(tg::minimize(loss, tg::adam{}, tg::except_scope<"out">, tg::clip_by_norm(1.0))); });
+  compare([=] { return tg::outputs(tg::minimize(loss, tg::sgd{}, kernel, tg::learning_rate(tg::mean(x)))); });
+  const auto parts = tg::accumulate(loss, tg::momentum{}, tg::in_scope<"norm">);
+  compare([=] { return tg::outputs(parts.add, parts.apply); });
+  compare([=] { return tg::outputs(tg::update_averages(loss)); });
+  compare([=] { return tg::outputs(tg::scope<"a">(tg::minimize(loss, tg::sgd{}, tg::in_scope<"norm">))); });
+  compare([=] { return tg::outputs(tg::minimize(loss, mine::signs{})); });
+  const auto volumes = tg::reshape<tg::dyn, 4, 4, 4, 1>(images);
+  compare([=] { return tg::outputs(tg::conv3d<"volume", 2, 3>(volumes)); });
 }
 
 TEST_CASE("the registry has what only handles have") {

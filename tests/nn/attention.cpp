@@ -232,3 +232,34 @@ TEST_CASE("decoding with a cache computes what all steps at once do", "[attentio
     CHECK(session.run(position) == 0);
   }
 }
+
+TEST_CASE("a block of a decoder attends to itself, and to a memory of another length", "[attention]") {
+  const auto x = tg::placeholder<"x", double, tg::dyn, 3, 4>();
+  const auto memory = tg::placeholder<"memory", double, tg::dyn, 5, 6>();
+  const auto halved = [](const auto& e) { return e * tg::constant<"half">(0.5); };
+  const auto before =
+      tg::transformer_decoder_block<"b", 2, 5, tg::transformer_options{.attention = tg::causal}>(x, memory, halved);
+  const auto behind = tg::transformer_decoder_block<"b", 2, 5, tg::transformer_options{.post_norm = true}>(x, memory);
+  const auto dense_layers = [](const auto& e) {
+    return tg::dense<"b/output", 4>(tg::dense<"b/hidden", 5>(e, tg::gelu));
+  };
+  const auto h =
+      x + halved(tg::multi_head_attention<"b/attention", 2, tg::causal>(tg::layer_norm<"b/attention_norm">(x, 1e-5)));
+  const auto m =
+      h + halved(tg::multi_head_attention<"b/memory_attention", 2>(tg::layer_norm<"b/memory_norm">(h, 1e-5), memory));
+  const auto same_before = m + halved(dense_layers(tg::layer_norm<"b/output_norm">(m, 1e-5)));
+  const auto g = tg::layer_norm<"b/attention_norm">(x + tg::multi_head_attention<"b/attention", 2>(x), 1e-5);
+  const auto n = tg::layer_norm<"b/memory_norm">(g + tg::multi_head_attention<"b/memory_attention", 2>(g, memory), 1e-5);
+  const auto same_behind = tg::layer_norm<"b/output_norm">(n + dense_layers(n), 1e-5);
+  const auto loss = tg::sum(tg::sin(before));
+  const auto slope = tg::gradient(loss, memory);
+  tg::session session(tg::compile([=] { return tg::outputs(before, same_before, behind, same_behind, loss, slope); }),
+                      {.seed = 11});
+  const auto xs = waves({2, 3, 4}, 0.2);
+  const auto ms = waves({2, 5, 6}, 0.7);
+  const auto [a, b, c, d] = session.run(tg::fetch(before, same_before, behind, same_behind), x = xs, memory = ms);
+  check_equal(a, b);
+  check_equal(c, d);
+  tg::test::check_gradient(
+      [&](const tg::tensor<double>& at) { return session.run(tg::fetch(loss, slope), x = xs, memory = at); }, ms);
+}

@@ -64,6 +64,10 @@ TEST_CASE("a graph that is built is the one that handles stand for") {
   const auto adam = tg::minimize(cost, tg::adam{}, tg::clip_by_global_norm(0.5));
   check_same(tg::compile([=] { return tg::outputs(adam); }),
              b.build({{"train", b.minimize(loss, tg::adam{}, tg::clip_by_global_norm(0.5))}}));
+  const auto chosen = tg::minimize(cost, tg::adam{}, bias, tg::clip_by_norm(0.5));
+  check_same(tg::compile([=] { return tg::outputs(chosen); }),
+             b.build({{"train", b.minimize(loss, tg::adam{}, tg::clip_by_norm(0.5), {l.bias})}}));
+  CHECK_THROWS_WITH(b.minimize(loss, tg::adam{}, {}, {y}), Catch::Contains("TAGMA-E302") && Catch::Contains("is add ''"));
   const auto given = tg::apply_gradients(tg::ftrl{}, tg::compute_gradients(cost, w, bias));
   check_same(tg::compile([=] { return tg::outputs(given); }),
              b.build({{"train", b.apply_gradients(

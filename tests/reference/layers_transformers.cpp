@@ -23,6 +23,12 @@ TEST_CASE("reference: attention") {
   auto decoded =
       tg::transformer_block<"block", 4, 64, decoding>(words, [](const auto& e) { return tg::dropout(e, 0.1); });
   // end
+  // example: transformer_decoder_block
+  constexpr auto target = tg::placeholder<"target", float, tg::dyn, tg::dyn, 16>();
+  auto answered =
+      tg::transformer_decoder_block<"answer", 4, 64>(target, encoded);  // [?, ?, 16]: attends to the encoded words
+  // end
+  CHECK(text(answered) == "[?, ?, 16]");
   CHECK(text(all) == "[?, ?, 16]");
   CHECK(text(past) == "[?, ?, 16]");
   CHECK(text(encoded) == "[?, ?, 16]");
@@ -36,7 +42,7 @@ TEST_CASE("reference: attention") {
   auto block =
       tg::cached_transformer_block<"block", 4, 64, 100, decoding>(step).output;  // the variables of transformer_block
   // end
-  tg::session session(tg::compile([=] { return tg::outputs(all, past, encoded, answer, forget, block); }));
+  tg::session session(tg::compile([=] { return tg::outputs(all, past, encoded, answered, answer, forget, block); }));
   tg::tensor<float> sentence({1, 2, 16});
   for (std::size_t i = 0; i < sentence.size(); ++i) sentence.data()[i] = static_cast<float>(i % 7) - 3.0f;
   const tg::tensor<float> whole = session.run(past, words = sentence);
@@ -51,4 +57,6 @@ TEST_CASE("reference: attention") {
   CHECK(session.run(encoded, words = sentence, filled = tg::tensor<bool>({1, 2}, {true, true})).dims() ==
         sentence.dims());
   CHECK(session.run(all, words = sentence, filled = tg::tensor<bool>({1, 2}, {true, false})).dims() == sentence.dims());
+  CHECK(session.run(answered, words = sentence, target = sentence, filled = tg::tensor<bool>({1, 2}, {true, true}))
+            .dims() == sentence.dims());
 }

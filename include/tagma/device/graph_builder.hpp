@@ -175,18 +175,22 @@ class graph_builder {
     return keep(r);
   }
 
-  /// One step of training, as `tagma::minimize`. Raises TAGMA-E062; `build` raises TAGMA-E061 and E063.
+  /// One step of training, as `tagma::minimize`. Raises TAGMA-E062 and E302; `build` raises TAGMA-E061, E063 and E064.
   /// @param optimizer `sgd{}`, `adam{}` and so on
-  /// @param clip of the gradients, with numbers as bounds: `clip_by_global_norm(1.0)`
+  /// @param clip of the gradients, with numbers as bounds: `clip_by_global_norm(1.0)`; `{}` for none
+  /// @param variables that are trained; none: all that are trainable
   template <detail::optimizer Optimizer, class Clip = detail::clip_option<void>>
     requires detail::is_clip_option<Clip> graph_node minimize(const graph_node& loss, const Optimizer& optimizer,
-                                                              const Clip& clip = {}) {
+                                                              const Clip& clip = {}, const node_list& variables = {}) {
       const ir::record& of = record_of(loss, "minimize");
       if (of.spec.dims.rank != 0 || !is_floating(of.spec.type))
         fail(status_code::invalid_argument,
              {"TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum: it is ",
               to_string(of.spec)});
-      return optimize(optimizer, clip, 0, {&of}, of.spec.type);
+      std::vector<const ir::record*> operands{&of};
+      for (const graph_node& variable : variables)
+        operands.push_back(&detail::check_trainable(record_of(variable, "minimize")));
+      return optimize(optimizer, clip, 0, std::move(operands), of.spec.type);
     }
   /// Updates variables with given gradients, as `tagma::apply_gradients`. Raises TAGMA-E065 and E066.
   /// @param pairs of a variable and its gradient
@@ -537,16 +541,22 @@ class graph_builder {
   graph_node optimize(const Optimizer& optimizer, const detail::clip_option<Clip, Bound...>& clip, int pairs,
                       std::vector<const ir::record*> operands, dtype bounded) {
     using traits = detail::optimizer_traits<Optimizer>;
+    std::vector<ir::attribute> given{pairs};
+    std::string name(traits::step.view());
+    if (const std::size_t chosen = operands.size() - 1; pairs == 0 && chosen > 0) {
+      given.push_back(static_cast<ir::attribute>(chosen));
+      name = detail::name_behind(*operands[1], prefix_, name);
+    }
     const auto add_number = [&](dtype type, double value) { operands.push_back(number(type, value).record_); };
     std::apply([&](const auto&... bound) { (add_number(bounded, static_cast<double>(bound)), ...); }, clip.bounds);
-    const graph_node step = step_of(traits::step.view());
+    const graph_node step = step_of(name);
     operands.push_back(learning_rate(optimizer.learning_rate, step).record_), operands.push_back(step.record_);
     const auto numbers = traits::numbers(optimizer);
     for (std::size_t i = 0; i < numbers.size(); ++i) add_number(dtype::float64, numbers[i]);
     own_record& r =
         new_record(ir::rules<op::optimizer<typename traits::update, Clip, static_cast<int>(sizeof...(Bound))>>, {});
     r.from = std::move(operands);
-    r.given = {pairs};
+    r.given = std::move(given);
     return keep(r);
   }
   /// The variable that counts the steps of an optimizer; all of a kind share it.

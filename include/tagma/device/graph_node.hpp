@@ -4,9 +4,11 @@
 /// @file
 /// Nodes of graphs that a process builds.
 
+#include <string>
 #include <string_view>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/error.hpp"
 #include "tagma/ir/record.hpp"
 
 namespace tagma {
@@ -39,5 +41,24 @@ struct named_output {
   std::string_view name;
   graph_node node;
 };
+
+namespace detail {
+
+/// A variable that an optimizer may train. Throws InvalidArgument with TAGMA-E302 for anything else.
+[[nodiscard]] TAGMA_COLD inline const ir::record& check_trainable(const ir::record& v) {
+  if (v.op->info->is(ir::op_kind::variable) && v.attributes[1] != 0) return v;
+  fail(status_code::invalid_argument,
+       {"TAGMA-E302 minimize: what is to be trained must be a trainable variable, and is ", v.op->info->name, " '",
+        v.name, "'"});
+}
+/// What belongs to a variable is called like it, with a name behind: relative to the scopes `prefix`.
+[[nodiscard]] TAGMA_COLD inline std::string name_behind(const ir::record& variable, std::string_view prefix,
+                                                        std::string_view name) {
+  std::string_view own = variable.name;
+  if (own.starts_with(prefix)) own.remove_prefix(prefix.size());
+  return sentence({own, "/", name});
+}
+
+}  // namespace detail
 
 }  // namespace tagma
