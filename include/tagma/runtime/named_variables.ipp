@@ -46,8 +46,8 @@ TAGMA_COLD TAGMA_DECL void set_variable(runtime::session_core& session, std::str
   runtime::stored_variable& v = session.variable(find_variable(session, name, "set_variable: "));
   if (value.type != v.spec().type || !(value.dims == v.spec().dims))
     fail(status_code::invalid_argument,
-         {"set_variable: ", v.text(), " was given ", value.type == dtype::none ? "nothing" : to_string(value.type), " ",
-          value.type == dtype::none ? std::string() : to_string(value.dims)});
+         {"set_variable: ", v.text(), " was given ",
+          value.type == dtype::none ? std::string("nothing") : to_string(tensor_spec{value.type, value.dims})});
   const runtime::session_core::pass writing(session, true, "set_variable: ");
   v.assign(value.data);
 }

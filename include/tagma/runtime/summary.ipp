@@ -86,10 +86,9 @@ TAGMA_COLD TAGMA_DECL std::string to_string(const model_summary& summary) {
   const auto part = [](std::int64_t some, std::int64_t all) {
     return std::string(all == 0 ? "" : some == 0 ? "no" : some == all ? "yes" : "in part");
   };
-  const auto rule = [&] { rows.push_back({}); };
+  rows.push_back({});  // a line
   for (const layer_summary& l : summary.layers) {
     if (l.variables.empty()) continue;
-    rule();
     rows.push_back({l.name.empty() ? "(no layer)" : l.name, "", "", detail::grouped_digits(l.totals.parameters),
                     detail::grouped_digits(l.totals.bytes), part(l.totals.trainable, l.totals.parameters)});
     for (const variable_info& v : l.variables)
@@ -97,7 +96,7 @@ TAGMA_COLD TAGMA_DECL std::string to_string(const model_summary& summary) {
                       to_string(v.dims), detail::grouped_digits(v.dims.elements()),
                       detail::grouped_digits(static_cast<std::int64_t>(v.bytes)), v.trainable ? "yes" : "no"});
   }
-  rule();
+  rows.push_back({});
   std::vector<std::size_t> widths(rows[0].size());
   for (const std::vector<std::string>& row : rows)
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
