@@ -2078,7 +2078,6 @@ TAGMA_COLD TAGMA_DECL std::string to_string(const model_summary& summary) {
 /// Variables of a session from a file: under their own names, or under those that another program gave them, turned and
 /// converted where that is asked for.
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -2105,9 +2104,7 @@ struct restore_rule {
 
 /// How a file is restored whose tensors are not called or laid out as the variables of the program.
 struct restore_options {
-  std::vector<restore_rule> rules{};                                      ///< of those that fit a key, the first counts
-  std::function<restore_target(const safetensors::stored_tensor&)> map{}; /**< for the keys that no rule fits; none:
-                                                                               each is the name of its variable */
+  std::vector<restore_rule> rules{};    ///< of those that fit a key, the first counts
   std::vector<std::string> variables{}; /**< which variables are restored, with stars as in rules; the others keep their
                                              values, and the number of runs stays as it is. Empty: all */
   bool cast = false;  ///< floating elements of another type are converted, to the nearest, halves to even
@@ -2147,8 +2144,14 @@ namespace detail {
 void write_permuted(std::byte* to, dtype type, const shape& dims, const safetensors::stored_tensor& from,
                     array_view<const int> axes);
 
+/// A function of a program, or none.
+struct target_function {
+  const void* of = nullptr;
+  restore_target (*call)(const void* of, const safetensors::stored_tensor& tensor) = nullptr;
+};
+
 restore_report restore_variables(runtime::session_core& session, const std::string& path,
-                                 const restore_options& options);
+                                 const restore_options& options = {}, const target_function& map = {});
 
 }  // namespace detail
 
@@ -2174,6 +2177,17 @@ restore_report restore(session<Program>& s, const std::string& path, const resto
   return detail::restore_variables(s.core(), path, options);
 }
 
+/// The same, with a function that says where a tensor goes that no rule fits.
+/// @param map called with each such tensor of the file, returns a `restore_target`
+template <class Program, class Map>
+  requires std::is_invocable_r_v<restore_target, const Map&, const safetensors::stored_tensor&> restore_report
+  restore(session<Program>& s, const std::string& path, const restore_options& options, const Map& map) {
+    return detail::restore_variables(
+        s.core(), path, options, {&map, [](const void* of, const safetensors::stored_tensor& tensor) -> restore_target {
+                                    return (*static_cast<const Map*>(of))(tensor);
+                                  }});
+  }
+
 }  // namespace tagma
 
 // ---- tagma/train/restore.ipp
@@ -2186,7 +2200,6 @@ restore_report restore(session<Program>& s, const std::string& path, const resto
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <functional>
 #include <map>
 
 // ---- tagma/io/safetensors_index.hpp
@@ -2388,15 +2401,15 @@ TAGMA_COLD TAGMA_DECL void write_permuted(std::byte* to, dtype type, const shape
   }
   const int last = dims.rank - 1;
   const extent row = dims.rank == 0 ? 1 : dims[last], step = dims.rank == 0 ? 0 : steps[last];
-  const auto* first = static_cast<const std::byte*>(from.data);
+  const auto* const data = static_cast<const std::byte*>(from.data);
+  extent at[max_rank + 1] = {}, first = 0;  // where the row is
   const auto copy_row = [&]<std::size_t Size>(std::integral_constant<std::size_t, Size>) {
-    for (extent i = 0; i < row; ++i, to += Size) std::memcpy(to, first + i * step, Size);
+    for (extent i = 0; i < row; ++i, to += Size) std::memcpy(to, data + first + i * step, Size);
   };
-  const auto read = []<class T>(const std::byte* at, T of) {
-    std::memcpy(&of, at, sizeof of);
+  const auto read = []<class T>(const std::byte* element, T of) {
+    std::memcpy(&of, element, sizeof of);
     return static_cast<double>(of);
   };
-  extent at[max_rank + 1] = {};
   for (;;) {
     if (from.type == type && to_size == 1)
       copy_row(std::integral_constant<std::size_t, 1>{});
@@ -2408,7 +2421,7 @@ TAGMA_COLD TAGMA_DECL void write_permuted(std::byte* to, dtype type, const shape
       copy_row(std::integral_constant<std::size_t, 8>{});
     else
       for (extent i = 0; i < row; ++i, to += to_size) {
-        const std::byte* const element = first + i * step;
+        const std::byte* const element = data + first + i * step;
         const double number = from.type == dtype::float64   ? read(element, double{})
                               : from.type == dtype::float32 ? read(element, float{})
                               : from.type == dtype::float16 ? read(element, float16{})
@@ -2538,7 +2551,7 @@ TAGMA_COLD TAGMA_DECL void check_source(const safetensors::stored_tensor& from, 
 }
 
 TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& session, const std::string& path,
-                                                       const restore_options& options) {
+                                                       const restore_options& options, const target_function& map) {
   struct source {
     const safetensors::stored_tensor* tensor = nullptr;
     std::vector<int> axes{};
@@ -2581,8 +2594,8 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
       rule = &options.rules[r];
       target = {without_stars(rule->variable, stars), rule->axes};
     }
-    if (rule == nullptr && options.map) {
-      target = options.map(*t);
+    if (rule == nullptr && map.call != nullptr) {
+      target = map.call(map.of, *t);
       check_axes(target.axes, sentence({path, ": tensor '", t->name, "'"}));
     }
     if (target.variable.empty()) continue;
@@ -2596,7 +2609,7 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
     const std::size_t i = found->second;
     if (!wanted[i]) continue;
     source& s = sources[i];
-    const bool asked_for = rule != nullptr || options.map;
+    const bool asked_for = rule != nullptr || map.call != nullptr;
     if (s.tensor != nullptr && s.asked_for && asked_for)
       fail(status_code::invalid_argument,
            {path, ": tensors '", s.tensor->name, "' and '", t->name, "' are both for variable '", found->first, "'"});
@@ -2631,9 +2644,9 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
   }
   std::vector<const safetensors::stored_tensor*> used;
   for (const std::size_t i : restored) used.push_back(sources[i].tensor);
-  std::sort(used.begin(), used.end(), std::less<>());
+  std::sort(used.begin(), used.end());
   for (const safetensors::stored_tensor* const t : tensors)
-    if (!std::binary_search(used.begin(), used.end(), t, std::less<>())) report.unused.push_back(t->name);
+    if (!std::binary_search(used.begin(), used.end(), t)) report.unused.push_back(t->name);
   std::uint64_t step = 0;
   const auto text = report.texts.find("step");
   const bool is_whole = options.strict && options.variables.empty();
@@ -2657,7 +2670,7 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
   // All begin before the first is written, in the order in which runs begin several: what may fail then changes
   // nothing.
   std::sort(restored.begin(), restored.end(),
-            [&](std::size_t a, std::size_t b) { return std::less<>()(&session.variable(a), &session.variable(b)); });
+            [&](std::size_t a, std::size_t b) { return &session.variable(a) < &session.variable(b); });
   const runtime::session_core::pass writing(session, true, path + ": nothing was restored: ");
   std::vector<std::byte*> to;
   to.reserve(restored.size());

@@ -269,16 +269,16 @@ TEST_CASE("a function says where tensors go that no rule fits") {
     return {"net/" + t.name.substr(6, 1) + (weight ? "/kernel" : "/bias"),
             t.dims.rank == 2 ? std::vector<int>{1, 0} : std::vector<int>{}};
   };
-  CHECK(tg::restore(session, path, {.map = map}).unused.size() == 1);
+  CHECK(tg::restore(session, path, {}, map).unused.size() == 1);
   CHECK(values_of(session) == values_of(other));
   // A rule before it keeps a tensor out.
-  const auto report = tg::restore(session, path, {.rules = {{"model.1.*", ""}}, .map = map, .strict = false});
+  const auto report = tg::restore(session, path, {.rules = {{"model.1.*", ""}}, .strict = false}, map);
   CHECK(report.missing == std::vector<std::string>{"net/1/kernel", "net/1/bias"});
   CHECK(text_of([&] {
-          tg::restore(session, path, {.map = [](const auto&) { return tg::restore_target{"net/0/bias", {}}; }});
+          tg::restore(session, path, {}, [](const auto&) { return tg::restore_target{"net/0/bias", {}}; });
         }).find("are both for variable 'net/0/bias'") != std::string::npos);
   CHECK(text_of([&] {
-          tg::restore(session, path, {.map = [](const auto&) { return tg::restore_target{"net/0/bias", {-1}}; }});
+          tg::restore(session, path, {}, [](const auto&) { return tg::restore_target{"net/0/bias", {-1}}; });
         }).find("the axes {-1} are not the numbers from 0 on") != std::string::npos);
   CHECK(values_of(session) == values_of(other));
 }

@@ -5,7 +5,6 @@
 /// Variables of a session from a file: under their own names, or under those that another program gave them, turned and
 /// converted where that is asked for.
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +35,7 @@ struct restore_rule {
 
 /// How a file is restored whose tensors are not called or laid out as the variables of the program.
 struct restore_options {
-  std::vector<restore_rule> rules{};                                      ///< of those that fit a key, the first counts
-  std::function<restore_target(const safetensors::stored_tensor&)> map{}; /**< for the keys that no rule fits; none:
-                                                                               each is the name of its variable */
+  std::vector<restore_rule> rules{};    ///< of those that fit a key, the first counts
   std::vector<std::string> variables{}; /**< which variables are restored, with stars as in rules; the others keep their
                                              values, and the number of runs stays as it is. Empty: all */
   bool cast = false;  ///< floating elements of another type are converted, to the nearest, halves to even
@@ -78,8 +75,14 @@ namespace detail {
 void write_permuted(std::byte* to, dtype type, const shape& dims, const safetensors::stored_tensor& from,
                     array_view<const int> axes);
 
+/// A function of a program, or none.
+struct target_function {
+  const void* of = nullptr;
+  restore_target (*call)(const void* of, const safetensors::stored_tensor& tensor) = nullptr;
+};
+
 restore_report restore_variables(runtime::session_core& session, const std::string& path,
-                                 const restore_options& options);
+                                 const restore_options& options = {}, const target_function& map = {});
 
 }  // namespace detail
 
@@ -104,6 +107,17 @@ template <class Program>
 restore_report restore(session<Program>& s, const std::string& path, const restore_options& options) {
   return detail::restore_variables(s.core(), path, options);
 }
+
+/// The same, with a function that says where a tensor goes that no rule fits.
+/// @param map called with each such tensor of the file, returns a `restore_target`
+template <class Program, class Map>
+  requires std::is_invocable_r_v<restore_target, const Map&, const safetensors::stored_tensor&> restore_report
+  restore(session<Program>& s, const std::string& path, const restore_options& options, const Map& map) {
+    return detail::restore_variables(
+        s.core(), path, options, {&map, [](const void* of, const safetensors::stored_tensor& tensor) -> restore_target {
+                                    return (*static_cast<const Map*>(of))(tensor);
+                                  }});
+  }
 
 }  // namespace tagma
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <functional>
 #include <map>
 
 #include "tagma/base/config.hpp"
@@ -84,15 +83,15 @@ TAGMA_COLD TAGMA_DECL void write_permuted(std::byte* to, dtype type, const shape
   }
   const int last = dims.rank - 1;
   const extent row = dims.rank == 0 ? 1 : dims[last], step = dims.rank == 0 ? 0 : steps[last];
-  const auto* first = static_cast<const std::byte*>(from.data);
+  const auto* const data = static_cast<const std::byte*>(from.data);
+  extent at[max_rank + 1] = {}, first = 0;  // where the row is
   const auto copy_row = [&]<std::size_t Size>(std::integral_constant<std::size_t, Size>) {
-    for (extent i = 0; i < row; ++i, to += Size) std::memcpy(to, first + i * step, Size);
+    for (extent i = 0; i < row; ++i, to += Size) std::memcpy(to, data + first + i * step, Size);
   };
-  const auto read = []<class T>(const std::byte* at, T of) {
-    std::memcpy(&of, at, sizeof of);
+  const auto read = []<class T>(const std::byte* element, T of) {
+    std::memcpy(&of, element, sizeof of);
     return static_cast<double>(of);
   };
-  extent at[max_rank + 1] = {};
   for (;;) {
     if (from.type == type && to_size == 1)
       copy_row(std::integral_constant<std::size_t, 1>{});
@@ -104,7 +103,7 @@ TAGMA_COLD TAGMA_DECL void write_permuted(std::byte* to, dtype type, const shape
       copy_row(std::integral_constant<std::size_t, 8>{});
     else
       for (extent i = 0; i < row; ++i, to += to_size) {
-        const std::byte* const element = first + i * step;
+        const std::byte* const element = data + first + i * step;
         const double number = from.type == dtype::float64   ? read(element, double{})
                               : from.type == dtype::float32 ? read(element, float{})
                               : from.type == dtype::float16 ? read(element, float16{})
@@ -234,7 +233,7 @@ TAGMA_COLD TAGMA_DECL void check_source(const safetensors::stored_tensor& from, 
 }
 
 TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& session, const std::string& path,
-                                                       const restore_options& options) {
+                                                       const restore_options& options, const target_function& map) {
   struct source {
     const safetensors::stored_tensor* tensor = nullptr;
     std::vector<int> axes{};
@@ -277,8 +276,8 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
       rule = &options.rules[r];
       target = {without_stars(rule->variable, stars), rule->axes};
     }
-    if (rule == nullptr && options.map) {
-      target = options.map(*t);
+    if (rule == nullptr && map.call != nullptr) {
+      target = map.call(map.of, *t);
       check_axes(target.axes, sentence({path, ": tensor '", t->name, "'"}));
     }
     if (target.variable.empty()) continue;
@@ -292,7 +291,7 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
     const std::size_t i = found->second;
     if (!wanted[i]) continue;
     source& s = sources[i];
-    const bool asked_for = rule != nullptr || options.map;
+    const bool asked_for = rule != nullptr || map.call != nullptr;
     if (s.tensor != nullptr && s.asked_for && asked_for)
       fail(status_code::invalid_argument,
            {path, ": tensors '", s.tensor->name, "' and '", t->name, "' are both for variable '", found->first, "'"});
@@ -327,9 +326,9 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
   }
   std::vector<const safetensors::stored_tensor*> used;
   for (const std::size_t i : restored) used.push_back(sources[i].tensor);
-  std::sort(used.begin(), used.end(), std::less<>());
+  std::sort(used.begin(), used.end());
   for (const safetensors::stored_tensor* const t : tensors)
-    if (!std::binary_search(used.begin(), used.end(), t, std::less<>())) report.unused.push_back(t->name);
+    if (!std::binary_search(used.begin(), used.end(), t)) report.unused.push_back(t->name);
   std::uint64_t step = 0;
   const auto text = report.texts.find("step");
   const bool is_whole = options.strict && options.variables.empty();
@@ -353,7 +352,7 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
   // All begin before the first is written, in the order in which runs begin several: what may fail then changes
   // nothing.
   std::sort(restored.begin(), restored.end(),
-            [&](std::size_t a, std::size_t b) { return std::less<>()(&session.variable(a), &session.variable(b)); });
+            [&](std::size_t a, std::size_t b) { return &session.variable(a) < &session.variable(b); });
   const runtime::session_core::pass writing(session, true, path + ": nothing was restored: ");
   std::vector<std::byte*> to;
   to.reserve(restored.size());
