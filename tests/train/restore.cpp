@@ -132,7 +132,12 @@ void check_permutations(std::mt19937& random) {
     std::iota(axes.begin(), axes.end(), 0);
     std::shuffle(axes.begin(), axes.end(), random);
     std::vector<From> from(static_cast<std::size_t>(dims.elements()));
-    for (From& f : from) f = From(static_cast<float>(random()) / 4e5F - 3e3F);
+    for (From& f : from) {
+      if constexpr (std::is_integral_v<From>)
+        f = static_cast<From>(static_cast<int>(random() % 200) - 100);
+      else
+        f = From(static_cast<float>(random()) / 4e5F - 3e3F);
+    }
     // Others need not align what they write.
     std::vector<std::byte> bytes(from.size() * sizeof(From) + 1);
     if (!from.empty()) std::memcpy(bytes.data() + 1, from.data(), bytes.size() - 1);
