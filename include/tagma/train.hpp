@@ -2,7 +2,7 @@
 #pragma once
 
 /// @file
-/// What long training needs: checkpoints.
+/// What outlives a run: files of variables, variables by name, and what a model has of them as a table.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 #include "tagma/base/fixed_string.hpp"
@@ -34,7 +34,11 @@
 
 #include "tagma/runtime/session.hpp"
 
+#include "tagma/runtime/named_variables.hpp"
+
 #include "tagma/io/safetensors.hpp"
+#include "tagma/runtime/summary.hpp"
+#include "tagma/train/restore.hpp"
 #include "tagma/train/save.hpp"
 
 #include "tagma/base/epilogue.hpp"

@@ -12,11 +12,6 @@
 #endif
 #include "summaries.hpp"
 
-#if !__has_include("train.hpp")
-#error "tagma: fit.hpp of single_include/tagma needs train.hpp beside it"
-#endif
-#include "train.hpp"
-
 // ---- tagma/base/config.hpp
 /// @file
 /// The only header that asks which compiler this is. Everything compiler-dependent is a macro defined here.
@@ -305,6 +300,1096 @@
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
+// ---- tagma/io/safetensors.hpp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_HPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_HPP
+
+/// @file
+/// The safetensors format: named tensors in one file, a JSON header and the raw bytes after it.
+/// https://huggingface.co/docs/safetensors
+
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// ---- tagma/base/json.hpp
+#ifndef TAGMA_SINGLE_BASE_JSON_HPP
+#define TAGMA_SINGLE_BASE_JSON_HPP
+
+/// @file
+/// A strict reader of JSON (RFC 8259) for the headers of files, and the quoting of strings for writers. It builds
+/// nothing: whoever reads asks for one value after the other, so that a text of millions of values takes no memory
+/// beside its own. Stricter than the RFC where that leaves a choice: duplicate names, invalid UTF-8, unpaired
+/// surrogates and a byte order mark are errors. Numbers are given as they are written.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tagma::json {
+
+/// What a value is. `none` stands where there is no value.
+enum class kind : std::uint8_t { none, null, boolean, number, string, array, object };
+
+/// "nothing", "null", "a boolean", "a number", "a string", "an array" or "an object".
+[[nodiscard]] constexpr std::string_view to_string(kind k) {
+  constexpr std::string_view names[] = {"nothing",  "null",     "a boolean", "a number",
+                                        "a string", "an array", "an object"};
+  return names[static_cast<std::size_t>(k)];
+}
+
+/// Bytes of the well-formed UTF-8 sequence (RFC 3629) at the start of `text`; 0 if there is none.
+[[nodiscard]] constexpr std::size_t utf8_sequence(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto in = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+  if (text.empty()) return 0;
+  if (in(0, 0x00, 0x7f)) return 1;
+  if (in(0, 0xc2, 0xdf)) return in(1, 0x80, 0xbf) ? 2 : 0;
+  if (in(0, 0xe0, 0xef)) {
+    const unsigned low = byte(0) == 0xe0 ? 0xa0 : 0x80, high = byte(0) == 0xed ? 0x9f : 0xbf;
+    return in(1, low, high) && in(2, 0x80, 0xbf) ? 3 : 0;
+  }
+  if (in(0, 0xf0, 0xf4)) {
+    const unsigned low = byte(0) == 0xf0 ? 0x90 : 0x80, high = byte(0) == 0xf4 ? 0x8f : 0xbf;
+    return in(1, low, high) && in(2, 0x80, 0xbf) && in(3, 0x80, 0xbf) ? 4 : 0;
+  }
+  return 0;
+}
+
+/// Whether all of a text is well-formed UTF-8.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+/// Reads a text from its beginning to its end. Each function takes the value that comes next and returns true, or
+/// returns false: then `position()` and `reason()` say where and why the text is not what was asked for, and every
+/// later call returns false.
+///
+///     json::reader r(text);
+///     const bool good = r.members([&](std::string_view name) { return name == "x" ? r.string(x) : r.skip(); }) &&
+///     r.end();
+class reader {
+ public:
+  /// @param text shorter than 4 GiB
+  /// @param depth of nested arrays and objects at most
+  explicit reader(std::string_view text, int depth = 64);
+
+  /// What the next value is, as far as its first character tells.
+  [[nodiscard]] kind next();
+
+  /// The text of a string, its escape sequences replaced.
+  bool string(std::string& out);
+
+  /// A number as it is written: "-12", "0.5e3". Of any size and precision.
+  bool number(std::string_view& digits);
+
+  /// An array: `element()` takes one value of it, and returns whether to go on.
+  template <class Element>
+  bool elements(Element&& element) {
+    if (!open(kind::array)) return false;
+    if (!accept(']')) {
+      do {
+        if (!element()) return false;
+        blanks();
+      } while (accept(','));
+      if (!accept(']')) return stop("expected ',' or ']'");
+    }
+    return close();
+  }
+
+  /// An object: `member(name)` takes the value of that name, and returns whether to go on. That a name appears twice is
+  /// found at the end of the object.
+  template <class Member>
+  bool members(Member&& member) {
+    if (!open(kind::object)) return false;
+    std::vector<std::uint32_t> positions;
+    std::string name;
+    if (!accept('}')) {
+      do {
+        blanks();
+        positions.push_back(static_cast<std::uint32_t>(at_));
+        if (!peek('"')) return stop("expected a name in quotes");
+        if (!characters(&name)) return false;
+        blanks();
+        if (!accept(':')) return stop("expected ':'");
+        if (!member(std::string_view(name))) return false;
+        blanks();
+      } while (accept(','));
+      if (!accept('}')) return stop("expected ',' or '}'");
+    }
+    return unique(positions) && close();
+  }
+
+  /// Any value, checked and forgotten.
+  bool skip();
+
+  /// Nothing but blanks until the end of the text.
+  bool end();
+
+  /// The byte at which reading stopped, and why; no reason if it has not.
+  [[nodiscard]] std::size_t position() const { return at_; }
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+
+ private:
+  [[nodiscard]] bool good() const { return reason_.empty(); }
+  [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
+  [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
+  bool accept(char c) { return peek(c) && (++at_, true); }
+  void blanks();
+  bool stop(std::string reason);
+  bool expect(kind wanted);
+  bool open(kind wanted);
+  bool close() { return (++depth_left_, true); }
+
+  /// A string in quotes; its text goes to `out` unless that is null.
+  bool characters(std::string* out);
+
+  /// The code point and the length of an escape sequence, or what is wrong with it.
+  const char* escape(std::size_t at, std::uint32_t& code, std::size_t& length) const;
+
+  bool hex4(std::size_t at, std::uint32_t& code) const;
+
+  static void append_utf8(std::string& out, std::uint32_t code);
+
+  bool unique(std::vector<std::uint32_t>& positions);
+
+  /// Orders two strings that were read, given by the positions of their quotes, by their characters.
+  [[nodiscard]] int compare_names(std::size_t a, std::size_t b) const;
+  /// One more than the code point of the character at `at`, 0 for the closing quote; moves to its last byte.
+  std::uint32_t code_at(std::size_t& at) const;
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_left_;
+  int depth_;
+  std::string reason_;
+};
+
+/// Appends `text` as a JSON string with its quotes. Escapes what must be escaped and nothing else. Throws
+/// `invalid_argument` if the text is not UTF-8.
+void append_quoted(std::string& out, std::string_view text);
+
+/// `text` as a JSON string with its quotes.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+}  // namespace tagma::json
+
+// ---- tagma/base/json.ipp
+#ifndef TAGMA_SINGLE_BASE_JSON_IPP
+#define TAGMA_SINGLE_BASE_JSON_IPP
+
+/// @file
+/// Definitions of json.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+namespace tagma::json {
+
+TAGMA_DECL reader::reader(std::string_view text, int depth) : text_(text), depth_left_(depth), depth_(depth) {
+  if (text.size() > std::numeric_limits<std::uint32_t>::max()) stop("longer than 4 GiB");
+}
+
+TAGMA_DECL kind reader::next() {
+  blanks();
+  if (!good() || at_ == text_.size()) return kind::none;
+  switch (text_[at_]) {
+    case '{':
+      return kind::object;
+    case '[':
+      return kind::array;
+    case '"':
+      return kind::string;
+    case 't':
+    case 'f':
+      return kind::boolean;
+    case 'n':
+      return kind::null;
+    default:
+      return peek('-') || peek_digit() ? kind::number : kind::none;
+  }
+}
+
+TAGMA_DECL bool reader::string(std::string& out) {
+  out.clear();
+  return expect(kind::string) && characters(&out);
+}
+
+TAGMA_DECL bool reader::number(std::string_view& digits) {
+  if (!expect(kind::number)) return false;
+  const std::size_t first = at_;
+  const auto some = [&] {
+    if (!peek_digit()) return stop("expected a digit");
+    while (peek_digit()) ++at_;
+    return true;
+  };
+  accept('-');
+  if (!accept('0') && !some()) return false;
+  if (accept('.') && !some()) return false;
+  if (accept('e') || accept('E')) {
+    if (!accept('+')) accept('-');
+    if (!some()) return false;
+  }
+  digits = text_.substr(first, at_ - first);
+  return true;
+}
+
+TAGMA_DECL bool reader::skip() {
+  std::string_view ignored;
+  switch (next()) {
+    case kind::object:
+      return members([this](std::string_view) { return skip(); });
+    case kind::array:
+      return elements([this] { return skip(); });
+    case kind::string:
+      return characters(nullptr);
+    case kind::number:
+      return number(ignored);
+    case kind::none:
+      break;
+    default:
+      for (const std::string_view word : {"true", "false", "null"})
+        if (text_.substr(at_).starts_with(word)) return (at_ += word.size(), true);
+  }
+  return stop("expected a value");
+}
+
+TAGMA_DECL bool reader::end() {
+  blanks();
+  return good() && (at_ == text_.size() || stop("expected the end of the text"));
+}
+
+TAGMA_DECL void reader::blanks() {
+  while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
+}
+
+TAGMA_COLD TAGMA_DECL bool reader::stop(std::string reason) {
+  if (good()) reason_ = std::move(reason);
+  return false;
+}
+
+TAGMA_DECL bool reader::expect(kind wanted) {
+  const kind found = next();
+  if (found == wanted) return true;
+  return stop(found == kind::none ? std::string("expected a value")
+                                  : sentence({"expected ", to_string(wanted), ", found ", to_string(found)}));
+}
+
+TAGMA_DECL bool reader::open(kind wanted) {
+  if (!expect(wanted)) return false;
+  if (depth_left_ == 0) return stop(sentence({"nested deeper than ", depth_}));
+  --depth_left_;
+  ++at_;
+  blanks();
+  return true;
+}
+
+TAGMA_DECL bool reader::characters(std::string* out) {
+  if (out != nullptr) out->clear();
+  ++at_;
+  while (at_ < text_.size()) {
+    const auto c = static_cast<unsigned char>(text_[at_]);
+    if (c == '"') return (++at_, true);
+    if (c < 0x20) return stop("a control character in a string");
+    if (c == '\\') {
+      std::uint32_t code = 0;
+      std::size_t length = 0;
+      if (const char* problem = escape(at_, code, length)) return stop(problem);
+      if (out != nullptr) append_utf8(*out, code);
+      at_ += length;
+      continue;
+    }
+    const std::size_t length = utf8_sequence(text_.substr(at_));
+    if (length == 0) return stop("invalid UTF-8");
+    if (out != nullptr) out->append(text_.substr(at_, length));
+    at_ += length;
+  }
+  return stop("a string without closing quote");
+}
+
+TAGMA_DECL const char* reader::escape(std::size_t at, std::uint32_t& code, std::size_t& length) const {
+  constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
+  const char c = at + 1 < text_.size() ? text_[at + 1] : '\0';
+  if (const std::size_t i = letters.find(c); i != letters.npos) {
+    code = static_cast<unsigned char>(meanings[i]);
+    length = 2;
+    return nullptr;
+  }
+  std::uint32_t low = 0;
+  if (!hex4(at, code) || (code >= 0xdc00 && code <= 0xdfff)) return "an invalid escape sequence";
+  length = 6;
+  if (code >= 0xd800 && code <= 0xdbff) {
+    if (!hex4(at + 6, low) || low < 0xdc00 || low > 0xdfff) return "an unpaired surrogate";
+    code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    length = 12;
+  }
+  return nullptr;
+}
+
+TAGMA_DECL bool reader::hex4(std::size_t at, std::uint32_t& code) const {
+  if (at + 6 > text_.size() || text_[at] != '\\' || text_[at + 1] != 'u') return false;
+  const char* first = text_.data() + at + 2;
+  const auto [last, error] = std::from_chars(first, first + 4, code, 16);
+  return error == std::errc() && last == first + 4;
+}
+
+TAGMA_DECL void reader::append_utf8(std::string& out, std::uint32_t code) {
+  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (code < 0x80) return put(code);
+  const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+  put(lead[tail] | code >> (6 * tail));
+  for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
+}
+
+TAGMA_DECL bool reader::unique(std::vector<std::uint32_t>& positions) {
+  std::sort(positions.begin(), positions.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const int order = compare_names(a, b);
+    return order != 0 ? order < 0 : a < b;
+  });
+  std::size_t first = text_.size();
+  for (std::size_t i = 1; i < positions.size(); ++i)
+    if (positions[i] < first && compare_names(positions[i - 1], positions[i]) == 0) first = positions[i];
+  if (first == text_.size()) return true;
+  std::string name;
+  at_ = first;
+  characters(&name);
+  at_ = first;
+  return stop(sentence({"the name \"", name, "\" appears twice"}));
+}
+
+TAGMA_DECL int reader::compare_names(std::size_t a, std::size_t b) const {
+  while (true) {
+    const auto x = static_cast<unsigned char>(text_[++a]), y = static_cast<unsigned char>(text_[++b]);
+    if (x == '\\' || y == '\\') {
+      const std::uint32_t s = code_at(a), t = code_at(b);
+      if (s != t) return s < t ? -1 : 1;
+    } else if (x != y) {
+      return x == '"' ? -1 : y == '"' ? 1 : x < y ? -1 : 1;
+    } else if (x == '"') {
+      return 0;
+    }
+  }
+}
+
+TAGMA_DECL std::uint32_t reader::code_at(std::size_t& at) const {
+  if (text_[at] == '"') return 0;
+  std::uint32_t code = static_cast<unsigned char>(text_[at]);
+  std::size_t length = 1;
+  if (code == '\\') {
+    (void)escape(at, code, length);
+  } else if (code >= 0x80) {
+    length = utf8_sequence(text_.substr(at));
+    code &= 0x7fu >> length;
+    for (std::size_t i = 1; i < length; ++i) code = code << 6 | (static_cast<unsigned char>(text_[at + i]) & 0x3fu);
+  }
+  at += length - 1;
+  return code + 1;
+}
+
+TAGMA_DECL void append_quoted(std::string& out, std::string_view text) {
+  constexpr std::string_view plain = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt", hex = "0123456789abcdef";
+  out += '"';
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence(text);
+    const auto c = static_cast<unsigned char>(text[0]);
+    if (length == 0)
+      fail(status_code::invalid_argument, "a string that is not UTF-8 cannot be written as JSON");
+    else if (const std::size_t i = plain.find(text[0]); i != plain.npos)
+      (out += '\\') += letters[i];
+    else if (c < 0x20)
+      ((out += "\\u00") += hex[c >> 4]) += hex[c & 15u];
+    else
+      out.append(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  out += '"';
+}
+
+TAGMA_DECL std::string quoted(std::string_view text) {
+  std::string out;
+  append_quoted(out, text);
+  return out;
+}
+
+}  // namespace tagma::json
+#endif  // TAGMA_SINGLE_BASE_JSON_IPP
+#endif  // TAGMA_SINGLE_BASE_JSON_HPP
+// ---- tagma/base/replace_file.hpp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+
+/// @file
+/// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <climits>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tagma {
+
+namespace detail {
+
+/// "a/b/" of "a/b/c", "./" of "c".
+[[nodiscard]] std::string directory_of(std::string_view path);
+
+/// Where a path leads to if its last part is a link, or a link to a link.
+[[nodiscard]] std::string follow_links(const std::string& path);
+
+/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
+/// behind by a process that died, and whoever replaces the same file next removes it.
+class replacement {
+ public:
+  /// @param directory an open directory
+  /// @param name of the file to be replaced
+  /// @param mode for `open`
+  replacement(int directory, std::string_view name, mode_t mode, std::string_view path);
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement();
+
+  [[nodiscard]] int get() const { return file_.get(); }
+  [[nodiscard]] bool rename(const std::string& to);
+
+ private:
+  [[nodiscard]] static bool lock(int file, int how);
+  /// Whether an open file is still the one of this name.
+  [[nodiscard]] bool is_named(int file) const;
+  /// Stem, digits, a hyphen, digits, ".tmp".
+  [[nodiscard]] bool is_temporary(std::string_view name) const;
+  void remove_litter();
+
+  int directory_;
+  std::string stem_, name_;
+  descriptor file_{-1};
+  bool renamed_ = false;
+};
+
+/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
+/// more than everybody.
+void copy_access(int to, const struct stat& from);
+
+void write_all(int file, std::string_view bytes, std::string_view path);
+
+/// Whether all of an open file or directory is on the disk.
+[[nodiscard]] bool flush(int file);
+
+}  // namespace detail
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
+/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
+/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
+/// `permission_denied`, `resource_exhausted` and so on; each names the path.
+void replace_file(const std::string& path, std::span<const std::string_view> pieces);
+
+}  // namespace tagma
+
+// ---- tagma/base/replace_file.ipp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+
+/// @file
+/// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace tagma::detail {
+
+TAGMA_DECL std::string directory_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
+}
+
+TAGMA_DECL std::string follow_links(const std::string& path) {
+  std::string at = path;
+  for (int links = 0; links < 40; ++links) {  // as many as Linux follows
+    char text[PATH_MAX];
+    const auto length = ::readlink(at.c_str(), text, sizeof text);
+    if (length < 0) return at;
+    const std::string_view to(text, static_cast<std::size_t>(length));
+    at = to.starts_with('/') ? std::string(to) : directory_of(at).append(to);
+  }
+  fail_errno(ELOOP, path, "replaced");
+}
+
+TAGMA_DECL replacement::replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
+    : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
+  stem_ += ".tagma-";
+  remove_litter();
+  static std::atomic<unsigned> counter{0};
+  while (true) {
+    name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (file_.get() < 0 && errno == EEXIST) continue;
+    if (file_.get() < 0) fail_errno(errno, path, "created");
+    (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
+    struct stat made {};
+    if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
+  }
+}
+
+TAGMA_DECL replacement::~replacement() {
+  if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
+}
+
+TAGMA_DECL bool replacement::rename(const std::string& to) {
+  return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
+}
+
+TAGMA_DECL bool replacement::lock(int file, int how) {
+  int status = 0;
+  do status = ::flock(file, how);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
+
+TAGMA_DECL bool replacement::is_named(int file) const {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+TAGMA_DECL bool replacement::is_temporary(std::string_view name) const {
+  if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
+  name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
+  const std::size_t hyphen = name.find_first_not_of("0123456789");
+  return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
+         name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
+}
+
+TAGMA_DECL void replacement::remove_litter() {
+  const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
+  if (list == nullptr) return;
+  while (const dirent* const entry = ::readdir(list)) {
+    name_ = entry->d_name;
+    if (!is_temporary(name_)) continue;
+    constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
+    if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
+    if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
+      (void)::unlinkat(directory_, name_.c_str(), 0);
+  }
+  ::closedir(list);
+}
+
+TAGMA_DECL void copy_access(int to, const struct stat& from) {
+  struct stat now {};
+  mode_t mode = from.st_mode & 0777;
+  if (::fstat(to, &now) != 0) return;
+  const bool same = now.st_uid == from.st_uid && now.st_gid == from.st_gid;
+  if (!same && ::fchown(to, from.st_uid, from.st_gid) != 0 && ::fchown(to, static_cast<uid_t>(-1), from.st_gid) != 0)
+    mode &= ~mode_t{070} | (mode & 07) << 3;
+  (void)::fchmod(to, mode);
+}
+
+TAGMA_DECL void write_all(int file, std::string_view bytes, std::string_view path) {
+  while (!bytes.empty()) {
+    const auto n = ::write(file, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path, "written");
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+TAGMA_DECL bool flush(int file) {
+  int status = 0;
+  do status = ::fsync(file);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+  struct stat old {};
+  const bool exists = ::stat(path.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
+  const std::string target = detail::follow_links(path), directory = detail::directory_of(target),
+                    name = target.substr(target.rfind('/') + 1);
+  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (parent.get() < 0) fail_errno(errno, path, "created: directory " + directory);
+  if (name.empty()) fail(status_code::invalid_argument, {"'", path, "' is not the name of a file"});
+
+  detail::replacement temporary(parent.get(), name, exists ? 0600 : 0666, path);
+  for (const std::string_view piece : pieces) detail::write_all(temporary.get(), piece, path);
+  if (exists) detail::copy_access(temporary.get(), old);
+  if (!detail::flush(temporary.get())) fail_errno(errno, path, "flushed to the disk");
+  if (!temporary.rename(name)) fail_errno(errno, path, "replaced");
+  // EINVAL: a file system that cannot flush directories, and needs no flush.
+  if (!detail::flush(parent.get()) && errno != EINVAL) fail_errno(errno, directory, "flushed to the disk");
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+
+namespace tagma::safetensors {
+
+static_assert(std::endian::native == std::endian::little, "tagma writes tensors as they lie in memory: little-endian");
+
+/// A tensor to be written: where its elements lie, row by row.
+struct named_tensor {
+  std::string name;
+  dtype type = dtype::none;
+  shape dims;
+  const void* data = nullptr;
+};
+
+/// A tensor in a file. `data` points at `bytes` bytes that the `file` owns, which other writers need not have aligned
+/// to the size of an element. `type` is `dtype::none` for the element types that only others know, such as "U16";
+/// `format` has the name.
+struct stored_tensor {
+  std::string name;
+  dtype type = dtype::none;
+  std::string_view format{};
+  shape dims;
+  const void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Free texts beside the tensors.
+using metadata = std::map<std::string, std::string, std::less<>>;
+
+/// The longest header that readers accept, in bytes.
+inline constexpr std::uint64_t max_header = 100'000'000;
+/// How many texts beside the tensors tagma reads.
+inline constexpr std::size_t max_texts = 65'536;
+
+namespace detail {
+
+struct format {
+  std::string_view name;
+  int bits;
+  dtype type;
+
+  constexpr format(const char* own_name, int own_bits) : name(own_name), bits(own_bits), type(dtype::none) {
+    for (std::size_t i = 1; i < tagma::detail::dtype_count; ++i)
+      if (name == tagma::detail::facts_of_types.of[i].code) type = static_cast<dtype>(i);
+  }
+};
+
+/// In the order in which writers lay tensors out, widest elements first, so that each is aligned.
+inline constexpr format formats[] = {
+    {"U64", 64},        {"I64", 64},    {"F64", 64},    {"C64", 64},    {"F32", 32}, {"U32", 32},
+    {"I32", 32},        {"BF16", 16},   {"F16", 16},    {"U16", 16},    {"I16", 16}, {"F8_E5M2FNUZ", 8},
+    {"F8_E4M3FNUZ", 8}, {"F8_E8M0", 8}, {"F8_E4M3", 8}, {"F8_E5M2", 8}, {"I8", 8},   {"U8", 8},
+    {"F6_E3M2", 6},     {"F6_E2M3", 6}, {"F4", 4},      {"BOOL", 8}};
+
+const format* format_of(dtype type);
+const format* format_named(std::string_view name);
+
+/// A file in pieces: the length of the header and the header, then the bytes of one tensor after the other.
+struct encoded {
+  std::string begin;
+  std::vector<std::string_view> tensors;
+};
+
+/// What `write` writes. `path` names the file in errors.
+[[nodiscard]] encoded encode(const std::string& path, std::span<const named_tensor> tensors, metadata texts);
+
+}  // namespace detail
+
+/// Writes the tensors and replaces the file at `path` in one step: after a crash it has the old content or the new. The
+/// order in the file is by element type and name. `{"format": "pt"}`, which some loaders insist on, is added to `texts`
+/// unless there is another "format". Throws `invalid_argument`, before anything is written, for two equal names, the
+/// name "__metadata__", a name or text that is not UTF-8, more than `max_texts` texts, a tensor of strings or one of
+/// unknown extents; and what `replace_file` throws.
+void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts = {});
+
+/// A file read into memory and checked: the header is well formed, the tensors fill the rest without hole or overlap,
+/// each has as many bytes as its shape and element type say, and booleans are 0 or 1. Beside the bytes of the file that
+/// takes 160 bytes and the name for each tensor, and nothing for what the format has no use for.
+class file {
+ public:
+  /// Throws `not_found` if there is no such file, `data_loss` if its content is not what the format demands, and
+  /// `invalid_argument` for what the format allows and tagma does not: more than six axes, more than `max_texts` texts.
+  explicit file(const std::string& path);
+  file(const file&) = delete;
+  file& operator=(const file&) = delete;
+  file(file&&) = default;
+  file& operator=(file&&) = default;
+
+  /// The path, as it was given.
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// The tensors in the order of their bytes.
+  [[nodiscard]] std::span<const stored_tensor> entries() const { return entries_; }
+  /// The texts that the file has beside tensors.
+  [[nodiscard]] const safetensors::metadata& metadata() const { return metadata_; }
+
+  /// The tensor of that name, or null.
+  [[nodiscard]] const stored_tensor* find(std::string_view name) const;
+
+  /// A copy of the tensor of that name. Throws `not_found` if there is none, `invalid_argument` for another element
+  /// type, `resource_exhausted` for an empty one whose other extents are beyond all bounds.
+  template <element T>
+    requires(!std::is_same_v<T, string_element>)
+  [[nodiscard]] tensor<T> load(std::string_view name) const {
+    const stored_tensor* entry = find(name);
+    if (entry == nullptr) fail(status_code::not_found, path_ + ": there is no tensor \"" + std::string(name) + "\"");
+    if (entry->type != dtype_of<T>)
+      fail(status_code::invalid_argument, path_ + ": tensor \"" + entry->name + "\" has elements of type " +
+                                              std::string(entry->format) + ", expected " +
+                                              std::string(to_string(dtype_of<T>)));
+    check_size({entry->type, entry->dims}, path_ + ": tensor \"" + entry->name + "\": ");
+    tensor<T> result(entry->dims);
+    if (entry->bytes > 0) std::memcpy(static_cast<void*>(result.data()), entry->data, entry->bytes);
+    return result;
+  }
+
+ private:
+  struct range {
+    std::uint64_t begin, end;
+    std::size_t entry;
+  };
+
+  [[noreturn]] void corrupt(const std::string& how) const;
+  [[noreturn]] void corrupt(std::string_view name, std::string_view how) const;
+  [[noreturn]] void corrupt(const json::reader& at) const;
+
+  /// @param size of the bytes behind the header
+  void read_header(std::string_view header, std::uint64_t size);
+
+  void read_metadata(json::reader& in);
+
+  range read_entry(std::string_view name, json::reader& in);
+
+  /// Numbers from 0 to 2^63 - 1.
+  template <class Take>
+  void read_numbers(json::reader& in, std::string_view name, std::string_view problem, Take take) const {
+    if (in.next() != json::kind::array) corrupt(name, problem);
+    (void)in.elements([&] {
+      std::string_view digits;
+      std::int64_t number = -1;
+      if (in.next() != json::kind::number || !in.number(digits)) corrupt(name, problem);
+      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      if (status != std::errc() || end != digits.data() + digits.size() || number < 0) corrupt(name, problem);
+      take(static_cast<std::uint64_t>(number));
+      return true;
+    });
+  }
+
+  /// Checks that the tensors fill `size` bytes, and puts them in the order of their bytes.
+  void place(std::vector<range>& ranges, std::uint64_t size);
+
+  void find_bytes();
+
+  std::string path_;
+  tensor<std::uint8_t> data_;
+  std::vector<stored_tensor> entries_;
+  std::vector<std::uint32_t> by_name_;  // positions in entries_
+  safetensors::metadata metadata_;
+};
+
+}  // namespace tagma::safetensors
+
+// ---- tagma/io/safetensors.ipp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_IPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_IPP
+
+/// @file
+/// Definitions of safetensors.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+
+namespace tagma::safetensors::detail {
+
+TAGMA_DECL const format* format_of(dtype type) {
+  for (const format& f : formats)
+    if (f.type == type && type != dtype::none) return &f;
+  return nullptr;
+}
+
+TAGMA_DECL const format* format_named(std::string_view name) {
+  for (const format& f : formats)
+    if (f.name == name) return &f;
+  return nullptr;
+}
+
+TAGMA_DECL encoded encode(const std::string& path, std::span<const named_tensor> tensors, metadata texts) {
+  struct item {
+    const named_tensor* tensor;
+    const format* how;
+    std::size_t bytes;
+  };
+  std::vector<item> items;
+  for (const named_tensor& t : tensors) {
+    const format* const how = format_of(t.type);
+    const auto refuse = [&](std::string_view why) {
+      fail(status_code::invalid_argument, path + ": cannot write tensor \"" + t.name + "\": " + std::string(why));
+    };
+    if (t.name == "__metadata__") refuse("the name is reserved");
+    if (!json::is_utf8(t.name)) refuse("its name is not UTF-8");
+    if (how == nullptr) refuse("the format has no elements of type " + std::string(to_string(t.type)));
+    const extent elements = count_elements(t.dims, size_of(t.type));
+    if (elements < 0) refuse("its shape is " + to_string(t.dims));
+    items.push_back({&t, how, static_cast<std::size_t>(elements) * size_of(t.type)});
+  }
+  std::sort(items.begin(), items.end(), [](const item& a, const item& b) {
+    return a.how != b.how ? a.how < b.how : a.tensor->name < b.tensor->name;
+  });
+  std::vector<std::string_view> names;
+  for (const item& i : items) names.push_back(i.tensor->name);
+  std::sort(names.begin(), names.end());
+  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+    fail(status_code::invalid_argument, path + ": two tensors have the name \"" + std::string(*twice) + "\"");
+
+  texts.try_emplace("format", "pt");
+  if (texts.size() > max_texts)
+    fail(status_code::invalid_argument,
+         {path, ": ", texts.size(), " texts are more than the ", max_texts, " that tagma reads"});
+  encoded file{std::string(8, '\0') + "{\"__metadata__\":{", {}};
+  std::string& header = file.begin;
+  for (const auto& [name, text] : texts) {
+    if (!json::is_utf8(name) || !json::is_utf8(text))
+      fail(status_code::invalid_argument, {path, ": the text \"", name, "\" is not UTF-8"});
+    if (header.back() != '{') header += ',';
+    json::append_quoted(header, name);
+    header += ':';
+    json::append_quoted(header, text);
+  }
+  header += '}';
+  std::uint64_t offset = 0;
+  for (const item& i : items) {
+    header += ',';
+    json::append_quoted(header, i.tensor->name);
+    header.append(":{\"dtype\":\"").append(i.how->name).append("\",\"shape\":[");
+    for (int axis = 0; axis < i.tensor->dims.rank; ++axis) {
+      if (axis > 0) header += ',';
+      header += std::to_string(i.tensor->dims[axis]);
+    }
+    header += "],\"data_offsets\":[" + std::to_string(offset) + ',' + std::to_string(offset + i.bytes) + "]}";
+    offset += i.bytes;
+  }
+  header += '}';
+  header.append((8 - header.size() % 8) % 8, ' ');
+  const std::uint64_t length = header.size() - 8;
+  if (length > max_header)
+    fail(status_code::invalid_argument,
+         {path, ": the header would have ", length, " bytes, readers accept ", max_header});
+  std::memcpy(header.data(), &length, 8);
+  for (const item& i : items)
+    if (i.bytes > 0) file.tensors.emplace_back(static_cast<const char*>(i.tensor->data), i.bytes);
+  return file;
+}
+
+}  // namespace tagma::safetensors::detail
+
+namespace tagma::safetensors {
+
+TAGMA_DECL void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts) {
+  const detail::encoded file = detail::encode(path, tensors, std::move(texts));
+  std::vector<std::string_view> pieces{file.begin};
+  pieces.insert(pieces.end(), file.tensors.begin(), file.tensors.end());
+  replace_file(path, pieces);
+}
+
+TAGMA_DECL file::file(const std::string& path) : path_(path) {
+  input_file in(path);
+  if (in.size() < 8) corrupt("has " + std::to_string(in.size()) + " bytes, fewer than the 8 of the header's length");
+  std::uint64_t length = 0;
+  in.read(&length, 8);
+  if (length > max_header) corrupt("a header of " + std::to_string(length) + " bytes, more than are allowed");
+  if (length > in.size() - 8)
+    corrupt("a header of " + std::to_string(length) + " bytes in a file of " + std::to_string(in.size()));
+  {
+    std::string header(static_cast<std::size_t>(length), '\0');
+    in.read(header.data(), header.size());
+    read_header(header, in.size() - 8 - length);
+  }
+  data_ = tensor<std::uint8_t>(shape{static_cast<extent>(in.size() - 8 - length)});
+  in.read(data_.data(), data_.size());
+  find_bytes();
+}
+
+TAGMA_DECL const stored_tensor* file::find(std::string_view name) const {
+  const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                                      [&](std::uint32_t i, std::string_view n) { return entries_[i].name < n; });
+  return found == by_name_.end() || entries_[*found].name != name ? nullptr : &entries_[*found];
+}
+
+TAGMA_COLD TAGMA_DECL void file::corrupt(const std::string& how) const {
+  fail(status_code::data_loss, path_ + ": not a sound safetensors file: " + how);
+}
+
+TAGMA_COLD TAGMA_DECL void file::corrupt(std::string_view name, std::string_view how) const {
+  corrupt(sentence({"tensor \"", name, "\": ", how}));
+}
+
+TAGMA_COLD TAGMA_DECL void file::corrupt(const json::reader& at) const {
+  corrupt(sentence({"header, byte ", at.position(), ": ", at.reason()}));
+}
+
+TAGMA_DECL void file::read_header(std::string_view header, std::uint64_t size) {
+  if (!header.starts_with('{')) corrupt("the header does not begin with '{'");
+  std::size_t tensors = 0;
+  json::reader first(header);  // All of it is checked before any of it is kept.
+  const auto count = [&](std::string_view name) {
+    if (name != "__metadata__") ++tensors;
+    return first.skip();
+  };
+  if (!first.members(count) || !first.end()) corrupt(first);
+
+  entries_.reserve(tensors);
+  std::vector<range> ranges;
+  ranges.reserve(tensors);
+  json::reader second(header);
+  const auto read = [&](std::string_view name) {
+    if (name == "__metadata__")
+      read_metadata(second);
+    else
+      ranges.push_back(read_entry(name, second));
+    return true;
+  };
+  (void)second.members(read);
+  place(ranges, size);
+}
+
+TAGMA_DECL void file::read_metadata(json::reader& in) {
+  if (const auto found = in.next(); found != json::kind::object)
+    corrupt(sentence({"__metadata__ is ", to_string(found), ", not an object"}));
+  std::string text;
+  (void)in.members([&](std::string_view name) {
+    if (const auto found = in.next(); found != json::kind::string)
+      corrupt(sentence({"__metadata__: \"", name, "\" is ", to_string(found), ", not a string"}));
+    if (metadata_.size() == max_texts)
+      fail(status_code::invalid_argument,
+           {path_, ": __metadata__ has more than the ", max_texts, " texts that tagma reads"});
+    (void)in.string(text);
+    metadata_.emplace(name, text);
+    return true;
+  });
+}
+
+TAGMA_DECL file::range file::read_entry(std::string_view name, json::reader& in) {
+  constexpr std::string_view no_type = "no string \"dtype\"",
+                             no_shape = "no \"shape\" of integers that are not negative",
+                             no_offsets = "no \"data_offsets\" of two integers that are not negative";
+  bool has_type = false, has_shape = false, has_offsets = false;
+  stored_tensor entry;
+  entry.name = name;
+  const detail::format* format = nullptr;
+  range where{0, 0, entries_.size()};
+  if (in.next() != json::kind::object) corrupt(name, no_type);
+  (void)in.members([&](std::string_view member) {
+    if (member == "dtype") {
+      std::string type;
+      if (in.next() != json::kind::string) corrupt(name, no_type);
+      (void)in.string(type);
+      format = detail::format_named(type);
+      if (format == nullptr) corrupt(name, "the unknown element type \"" + type + "\"");
+      has_type = true;
+    } else if (member == "shape") {
+      std::size_t axes = 0;
+      read_numbers(in, name, no_shape, [&](std::uint64_t e) {
+        if (axes++ < static_cast<std::size_t>(max_rank)) entry.dims.push_back(static_cast<extent>(e));
+      });
+      if (axes > static_cast<std::size_t>(max_rank))
+        fail(status_code::invalid_argument,
+             {path_, ": tensor \"", name, "\" has ", axes, " axes, tagma knows at most ", max_rank});
+      has_shape = true;
+    } else if (member == "data_offsets") {
+      std::size_t count = 0;
+      read_numbers(in, name, no_offsets,
+                   [&](std::uint64_t offset) { (count++ == 0 ? where.begin : where.end) = offset; });
+      if (count != 2) corrupt(name, no_offsets);
+      has_offsets = true;
+    } else {
+      return in.skip();
+    }
+    return true;
+  });
+  if (!has_type) corrupt(name, no_type);
+  if (!has_shape) corrupt(name, no_shape);
+  if (!has_offsets) corrupt(name, no_offsets);
+  if (where.end < where.begin) corrupt(name, "it ends before it begins");
+
+  entry.type = format->type;
+  entry.format = format->name;
+  const extent elements = count_elements(entry.dims, 64);
+  const auto bits = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(format->bits);
+  if (elements < 0 || bits % 8 != 0 || bits / 8 != where.end - where.begin)
+    corrupt(name, sentence({where.end - where.begin, " bytes for ", entry.format, " ", to_string(entry.dims)}));
+  entry.bytes = static_cast<std::size_t>(where.end - where.begin);
+  entries_.push_back(std::move(entry));
+  return where;
+}
+
+TAGMA_DECL void file::place(std::vector<range>& ranges, std::uint64_t size) {
+  std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end != b.end ? a.end < b.end : a.entry < b.entry;
+  });
+  std::uint64_t end = 0;
+  for (const range& r : ranges) {
+    if (r.begin != end)
+      corrupt(entries_[r.entry].name, sentence({"it begins at byte ", r.begin, ", the one before it ends at ", end}));
+    end = r.end;
+  }
+  if (end != size) corrupt(sentence({"the tensors end at byte ", end, ", the file at ", size}));
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    std::size_t from = i;
+    while (ranges[from].entry != i) {
+      const std::size_t next = std::exchange(ranges[from].entry, from);
+      std::swap(entries_[from], entries_[next]);
+      from = next;
+    }
+    ranges[from].entry = from;
+  }
+  by_name_.resize(entries_.size());
+  for (std::size_t i = 0; i < by_name_.size(); ++i) by_name_[i] = static_cast<std::uint32_t>(i);
+  std::sort(by_name_.begin(), by_name_.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return entries_[a].name < entries_[b].name; });
+}
+
+TAGMA_DECL void file::find_bytes() {
+  std::size_t at = 0;
+  for (stored_tensor& entry : entries_) {
+    entry.data = data_.data() + at;
+    at += entry.bytes;
+    if (entry.type != dtype::boolean) continue;
+    const auto* const first = static_cast<const std::uint8_t*>(entry.data);
+    for (std::size_t j = 0; j < entry.bytes; ++j)
+      if (first[j] > 1) corrupt(entry.name, sentence({"element ", j, " is neither 0 nor 1"}));
+  }
+}
+
+}  // namespace tagma::safetensors
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_IPP
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_HPP
 // ---- tagma/train/fit.hpp
 
 /// @file
@@ -878,6 +1963,762 @@ TAGMA_COLD TAGMA_DECL std::string training_history::svg() const {
 }
 
 }  // namespace tagma
+// ---- tagma/train/save.hpp
+#ifndef TAGMA_SINGLE_TRAIN_SAVE_HPP
+#define TAGMA_SINGLE_TRAIN_SAVE_HPP
+
+/// @file
+/// All variables of a session in one file in the safetensors format; restore.hpp has the way back.
+
+// ---- tagma/train/restore.hpp
+#ifndef TAGMA_SINGLE_TRAIN_RESTORE_HPP
+#define TAGMA_SINGLE_TRAIN_RESTORE_HPP
+
+/// @file
+/// Variables of a session from a file: under their own names, or under those that another program gave them, turned and
+/// converted where that is asked for.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma {
+
+/// Where a tensor of a file goes.
+struct restore_target {
+  std::string variable{};  ///< its name; empty: the tensor is not used
+  std::vector<int> axes{}; /**< axis i of the variable is axis `axes[i]` of the tensor: {1, 0} for the weight of a
+                                `Linear` of PyTorch, {2, 3, 1, 0} for that of a `Conv2d`. Empty: as they are */
+};
+
+/// Which tensors of a file go where. A star stands for a part of a key, or for some of it: one letter or more, none of
+/// them a dot or a slash. Two stars stand for any text, or none. Each takes as little as it can, from the left. What
+/// they stand for replaces the stars of `variable`, in their order: `{"layers.*.fc.weight", "block_*/fc/kernel", {1,
+/// 0}}`,
+/// `{"encoder/**", "model/**"}`.
+struct restore_rule {
+  std::string key;          ///< of tensors of the file
+  std::string variable{};   ///< its name; empty: these tensors are not used
+  std::vector<int> axes{};  ///< as in `restore_target`
+};
+
+/// How a file is restored whose tensors are not called or laid out as the variables of the program.
+struct restore_options {
+  std::vector<restore_rule> rules{};    ///< of those that fit a key, the first counts
+  std::vector<std::string> variables{}; /**< which variables are restored, with stars as in rules; the others keep their
+                                             values, and the number of runs stays as it is. Empty: all */
+  bool cast = false;  ///< floating elements of another type are converted, to the nearest, halves to even
+  bool strict = true; /**< false: a variable that the file lacks keeps its value, and the number of runs stays as it
+                           is */
+};
+
+/// A tensor that became the value of a variable.
+struct restored_variable {
+  std::string variable;  ///< its name
+  std::string key;       ///< of the tensor in the file
+};
+
+/// What came of a restore.
+struct restore_report {
+  std::vector<restored_variable> restored{};  ///< in the order of the program
+  std::vector<std::string> missing{};  ///< variables that were to be restored and are not in the file, if not strict
+  std::vector<std::string> unused{};   ///< keys of the tensors that no variable took, in the order of the file
+  safetensors::metadata texts{};       ///< of the file, or of the index
+};
+
+/// "restored 2 of 3 variables", a line "not in the file: " with those that are missing, and a line "not used: " with
+/// keys, where there are any.
+[[nodiscard]] std::string to_string(const restore_report& report);
+
+namespace detail {
+
+/// A data set that was preloaded is no part of a model.
+[[nodiscard]] bool is_saved(const plan::plan_variable& v);
+
+/// True if a text is what a pattern with stars describes.
+/// @param stars what each star stands for
+[[nodiscard]] bool fits_pattern(std::string_view pattern, std::string_view text, std::vector<std::string_view>& stars);
+
+/// Writes the elements of a tensor with its axes in another order, and of another floating type.
+/// @param dims of the result, whose axis i is axis `axes[i]` of the tensor; no axes: as they are
+void write_permuted(std::byte* to, dtype type, const shape& dims, const safetensors::stored_tensor& from,
+                    array_view<const int> axes);
+
+/// A function of a program, or none.
+struct target_function {
+  const void* of = nullptr;
+  restore_target (*call)(const void* of, const safetensors::stored_tensor& tensor) = nullptr;
+};
+
+restore_report restore_variables(runtime::session_core& session, const std::string& path,
+                                 const restore_options& options = {}, const target_function& map = {});
+
+}  // namespace detail
+
+/// Gives every variable of a session the value that a file has under its name. Everything is checked first: if this
+/// throws, the session is as it was. Tensors in the file that are no variable are left alone, so that a program without
+/// an optimizer reads the file of a training program; a file without the text "step" leaves the number of runs alone.
+/// @param path a file, or the index of several beside it, if it ends with ".json", as `model.safetensors.index.json`
+/// @return the texts in the file
+/// Throws NotFound if there is no such file or it lacks a variable, InvalidArgument for another shape or element type,
+/// DataLoss if the file is damaged.
+template <class Program>
+safetensors::metadata restore(session<Program>& s, const std::string& path) {
+  return detail::restore_variables(s.core(), path, {}).texts;
+}
+
+/// The same with other names, orders of axes and floating types, and of some of the variables.
+/// @param path as above
+/// @return which tensor went where, and what was left
+/// Throws also NotFound for a rule without stars, of which the file lacks the tensor or the program the variable,
+/// unless not strict; and InvalidArgument for a rule that makes no sense, and for two tensors that go to one variable.
+template <class Program>
+restore_report restore(session<Program>& s, const std::string& path, const restore_options& options) {
+  return detail::restore_variables(s.core(), path, options);
+}
+
+/// The same, with a function that says where a tensor goes that no rule fits.
+/// @param map called with each such tensor of the file, returns a `restore_target`
+template <class Program, class Map>
+  requires std::is_invocable_r_v<restore_target, const Map&, const safetensors::stored_tensor&> restore_report
+  restore(session<Program>& s, const std::string& path, const restore_options& options, const Map& map) {
+    return detail::restore_variables(
+        s.core(), path, options, {&map, [](const void* of, const safetensors::stored_tensor& tensor) -> restore_target {
+                                    return (*static_cast<const Map*>(of))(tensor);
+                                  }});
+  }
+
+}  // namespace tagma
+
+// ---- tagma/train/restore.ipp
+#ifndef TAGMA_SINGLE_TRAIN_RESTORE_IPP
+#define TAGMA_SINGLE_TRAIN_RESTORE_IPP
+
+/// @file
+/// Definitions of restore.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <map>
+
+// ---- tagma/base/nearest.hpp
+#ifndef TAGMA_SINGLE_BASE_NEAREST_HPP
+#define TAGMA_SINGLE_BASE_NEAREST_HPP
+
+/// @file
+/// Names that resemble one that is not known, for errors.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::detail {
+
+/// How many letters have to be added, left out or replaced to make one name of the other.
+[[nodiscard]] std::size_t edits_between(std::string_view a, std::string_view b);
+
+/// "; the nearest are 'a', 'b' and 'c'": at most three of the known names, those that contain the name or are contained
+/// in it before others, then those with the fewest edits. "; there are none" if nothing is known.
+[[nodiscard]] std::string nearest_text(std::string_view name, std::vector<std::string_view> known);
+
+}  // namespace tagma::detail
+
+// ---- tagma/base/nearest.ipp
+#ifndef TAGMA_SINGLE_BASE_NEAREST_IPP
+#define TAGMA_SINGLE_BASE_NEAREST_IPP
+
+/// @file
+/// Definitions of nearest.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <utility>
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+TAGMA_COLD TAGMA_DECL std::string nearest_text(std::string_view name, std::vector<std::string_view> known) {
+  if (known.empty()) return "; there are none";
+  const auto contains = [](std::string_view all, std::string_view part) {
+    return !part.empty() && all.find(part) != std::string_view::npos;
+  };
+  std::vector<std::pair<std::size_t, std::string_view>> found;
+  for (const std::string_view k : known) {
+    const bool part = contains(k, name) || contains(name, k);
+    // Names of files may be long: what differs by a kilobyte need not be told apart.
+    const std::size_t edits = edits_between(name.substr(0, 256), k.substr(0, 256));
+    found.emplace_back(part ? edits : edits + 512, k);
+  }
+  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(found.size(), 3));
+  std::partial_sort(found.begin(), end, found.end());
+  std::string text = end - found.begin() == 1 ? "; the nearest is '" : "; the nearest are '";
+  for (auto i = found.begin(); i != end; ++i)
+    append_parts(text, {i == found.begin() ? "" : i + 1 == end ? "' and '" : "', '", i->second});
+  return text + "'";
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_BASE_NEAREST_IPP
+#endif  // TAGMA_SINGLE_BASE_NEAREST_HPP
+// ---- tagma/io/safetensors_index.hpp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
+
+/// @file
+/// The index of tensors that are in several safetensors files of one directory, as `model.safetensors.index.json` is.
+/// https://huggingface.co/docs/safetensors
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace tagma::safetensors {
+
+/// Which file has which tensor.
+struct index {
+  std::map<std::string, std::string, std::less<>> files{};  ///< names of files beside the index, by tensors
+  metadata texts{};                                         ///< free texts; "total_size" is not among them
+  std::uint64_t total_size = 0;                             ///< bytes of all tensors
+};
+
+/// The longest index that is read, in bytes.
+inline constexpr std::uint64_t max_index = 100'000'000;
+
+/// Whether a name is one of a file in a directory, and of nothing else: of at most 255 bytes, without a separator, a
+/// zero or a dot in front.
+[[nodiscard]] bool is_file_name(std::string_view name);
+
+/// The text of an index. Throws InvalidArgument for what is not UTF-8, and for names that are none of files.
+[[nodiscard]] std::string to_json(const index& of);
+/// Reads an index. Members that nobody knows are passed over, and texts that are no strings. Throws DataLoss for what
+/// is no index, or names files elsewhere.
+/// @param path names it in errors
+[[nodiscard]] index index_from_json(std::string_view text, std::string_view path);
+/// Reads the index of a file, as `index_from_json` its text. Throws NotFound if there is none.
+[[nodiscard]] index read_index(const std::string& path);
+
+}  // namespace tagma::safetensors
+
+// ---- tagma/io/safetensors_index.ipp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
+
+/// @file
+/// Definitions of safetensors_index.hpp: in the compiled half, or else in each file that includes it.
+
+#include <charconv>
+
+namespace tagma::safetensors {
+
+TAGMA_DECL bool is_file_name(std::string_view name) {
+  return !name.empty() && name.size() <= 255 && name.front() != '.' &&
+         name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
+}
+
+TAGMA_DECL std::string to_json(const index& of) {
+  std::string text = "{\n  \"metadata\": {\n    \"total_size\": " + std::to_string(of.total_size);
+  for (const auto& [name, value] : of.texts) {
+    text += ",\n    ";
+    json::append_quoted(text, name);
+    text += ": ";
+    json::append_quoted(text, value);
+  }
+  text += "\n  },\n  \"weight_map\": {";
+  const char* before = "\n    ";
+  for (const auto& [tensor, file] : of.files) {
+    if (!is_file_name(file)) fail(status_code::invalid_argument, {"'", file, "' is not the name of a file"});
+    text += before;
+    json::append_quoted(text, tensor);
+    text += ": ";
+    json::append_quoted(text, file);
+    before = ",\n    ";
+  }
+  return text + "\n  }\n}\n";
+}
+
+TAGMA_DECL index index_from_json(std::string_view text, std::string_view path) {
+  const auto corrupt = [&](std::string_view how) {
+    fail(status_code::data_loss, {path, ": not a sound index of safetensors files: ", how});
+  };
+  index made;
+  bool has_files = false;
+  json::reader in(text);
+  if (in.next() != json::kind::object) corrupt("it is no object");
+  const auto read_metadata = [&](std::string_view name) {
+    const json::kind found = in.next();
+    if (name == "total_size" && found == json::kind::number) {
+      std::string_view digits;
+      if (!in.number(digits)) return false;
+      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), made.total_size);
+      if (status != std::errc() || end != digits.data() + digits.size()) made.total_size = 0;  // some write a fraction
+      return true;
+    }
+    if (found != json::kind::string || name == "total_size") return in.skip();
+    if (made.texts.size() >= max_texts) corrupt("it has too many texts");
+    return in.string(made.texts[std::string(name)]);
+  };
+  const auto read_file = [&](std::string_view tensor) {
+    if (in.next() != json::kind::string) corrupt(sentence({"tensor \"", tensor, "\" has no name of a file"}));
+    std::string& file = made.files[std::string(tensor)];
+    if (!in.string(file)) return false;
+    if (!is_file_name(file))
+      corrupt(sentence({"tensor \"", tensor, "\" is in \"", file, "\", which is no file beside it"}));
+    return true;
+  };
+  const bool good = in.members([&](std::string_view name) {
+    if (name == "metadata" && in.next() == json::kind::object) return in.members(read_metadata);
+    if (name != "weight_map") return in.skip();
+    if (in.next() != json::kind::object) corrupt("weight_map is no object");
+    has_files = true;
+    return in.members(read_file);
+  }) && in.end();
+  if (!good) corrupt(sentence({"byte ", in.position(), ": ", in.reason()}));
+  if (!has_files) corrupt("it has no weight_map");
+  return made;
+}
+
+TAGMA_DECL index read_index(const std::string& path) {
+  input_file in(path);
+  if (in.size() > max_index)
+    fail(status_code::data_loss, {path, ": not a sound index of safetensors files: it has ", in.size(), " bytes"});
+  std::string text(static_cast<std::size_t>(in.size()), '\0');
+  in.read(text.data(), text.size());
+  return index_from_json(text, path);
+}
+
+}  // namespace tagma::safetensors
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL std::string to_string(const restore_report& report) {
+  const std::size_t wanted = report.restored.size() + report.missing.size();
+  std::string text = sentence({"restored ", report.restored.size(), " of ", wanted, " variables"});
+  const auto list = [&](std::string_view title, const std::vector<std::string>& names) {
+    for (const std::string& n : names) append_parts(text, {&n == names.data() ? title : ", ", n});
+  };
+  list("\nnot in the file: ", report.missing);
+  list("\nnot used: ", report.unused);
+  return text;
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL bool is_saved(const plan::plan_variable& v) { return v.initializer != tagma::detail::preloaded_kind; }
+
+// Each star takes as little as it can, from the left. What does not fit then is tried again with the last star taking
+// more, or, where that has come to the end of its part, the last pair; no star before these can make it fit.
+TAGMA_DECL bool fits_pattern(std::string_view pattern, std::string_view text, std::vector<std::string_view>& stars) {
+  constexpr auto none = std::string_view::npos;
+  std::size_t p = 0, t = 0;
+  std::size_t behind[2] = {none, none}, begin[2] = {}, end[2] = {},
+              count[2] = {};  // of the last star, of the last pair
+  const auto is_part = [&](std::size_t i) { return i < text.size() && text[i] != '.' && text[i] != '/'; };
+  stars.clear();
+  while (p < pattern.size() || t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      const bool pair = p + 1 < pattern.size() && pattern[p + 1] == '*';
+      p += pair ? 2 : 1;
+      if (pair) behind[0] = none;
+      behind[pair] = p, begin[pair] = end[pair] = t, count[pair] = stars.size();
+      stars.push_back(text.substr(t, 0));
+      if (pair) continue;
+    } else if (p < pattern.size() && t < text.size() && pattern[p] == text[t]) {
+      ++p, ++t;
+      continue;
+    }
+    if (behind[0] != none && !is_part(end[0])) behind[0] = none;
+    const bool pair = behind[0] == none;
+    if (behind[pair] == none || end[pair] == text.size()) return false;
+    p = behind[pair], t = ++end[pair];
+    stars.resize(count[pair] + 1);
+    stars.back() = text.substr(begin[pair], t - begin[pair]);
+  }
+  return true;
+}
+
+TAGMA_COLD TAGMA_DECL void write_permuted(std::byte* to, dtype type, const shape& dims,
+                                          const safetensors::stored_tensor& from, array_view<const int> axes) {
+  const std::size_t from_size = size_of(from.type), to_size = size_of(type);
+  extent strides[max_rank + 1] = {}, steps[max_rank + 1] = {};
+  for (extent i = from.dims.rank, n = static_cast<extent>(from_size); i-- > 0; n *= from.dims.extents[i])
+    strides[i] = n;
+  bool in_order = true;
+  for (int i = 0; i < dims.rank; ++i) {
+    steps[i] = strides[axes.empty() ? i : axes[i]];
+    in_order = in_order && steps[i] == strides[i];
+  }
+  if (from.bytes == 0) return;
+  if (in_order && from.type == type) {
+    std::memcpy(to, from.data, from.bytes);
+    return;
+  }
+  const int last = dims.rank - 1;
+  const extent row = dims.rank == 0 ? 1 : dims[last], step = dims.rank == 0 ? 0 : steps[last];
+  const auto* const data = static_cast<const std::byte*>(from.data);
+  extent at[max_rank + 1] = {}, first = 0;  // where the row is
+  const auto copy_row = [&]<std::size_t Size>(std::integral_constant<std::size_t, Size>) {
+    for (extent i = 0; i < row; ++i, to += Size) std::memcpy(to, data + first + i * step, Size);
+  };
+  const auto read = []<class T>(const std::byte* element, T of) {
+    std::memcpy(&of, element, sizeof of);
+    return static_cast<double>(of);
+  };
+  for (;;) {
+    if (from.type == type && to_size == 1)
+      copy_row(std::integral_constant<std::size_t, 1>{});
+    else if (from.type == type && to_size == 2)
+      copy_row(std::integral_constant<std::size_t, 2>{});
+    else if (from.type == type && to_size == 4)
+      copy_row(std::integral_constant<std::size_t, 4>{});
+    else if (from.type == type)
+      copy_row(std::integral_constant<std::size_t, 8>{});
+    else
+      for (extent i = 0; i < row; ++i, to += to_size) {
+        const std::byte* const element = data + first + i * step;
+        const double number = from.type == dtype::float64   ? read(element, double{})
+                              : from.type == dtype::float32 ? read(element, float{})
+                              : from.type == dtype::float16 ? read(element, float16{})
+                                                            : read(element, bfloat16{});
+        runtime::detail::store_scalar(to, type, number, 0);
+      }
+    int axis = last - 1;
+    for (; axis >= 0; --axis) {
+      first += steps[axis];
+      if (++at[axis] < dims[axis]) break;
+      first -= at[axis] * steps[axis];
+      at[axis] = 0;
+    }
+    if (axis < 0) return;
+  }
+}
+
+/// The tensors of a file, or of all that an index names, which `files` keeps.
+TAGMA_COLD TAGMA_DECL std::vector<const safetensors::stored_tensor*> open_tensors(const std::string& path,
+                                                                                  std::vector<safetensors::file>& files,
+                                                                                  safetensors::metadata& texts) {
+  std::vector<const safetensors::stored_tensor*> all;
+  if (!path.ends_with(".json")) {
+    files.emplace_back(path);
+    texts = files[0].metadata();
+    for (const safetensors::stored_tensor& t : files[0].entries()) all.push_back(&t);
+    return all;
+  }
+  const safetensors::index index = safetensors::read_index(path);
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  std::map<std::string_view, std::size_t> opened;
+  for (const auto& [tensor, name] : index.files) {
+    const auto [known, is_new] = opened.try_emplace(name, files.size());
+    if (is_new) files.emplace_back(folder + name);
+    const safetensors::file& in = files[known->second];
+    all.push_back(in.find(tensor));
+    if (all.back() == nullptr)
+      fail(status_code::data_loss, {path, ": tensor '", tensor, "' is not in ", in.path(), ", where the index has it"});
+  }
+  texts = index.texts;
+  return all;
+}
+
+TAGMA_COLD TAGMA_DECL std::size_t count_stars(std::string_view pattern) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '*') continue;
+    ++count;
+    if (i + 1 < pattern.size() && pattern[i + 1] == '*') ++i;
+  }
+  return count;
+}
+
+/// The name of a variable, with what the stars of the key stand for in place of its own.
+TAGMA_COLD TAGMA_DECL std::string without_stars(std::string_view pattern, const std::vector<std::string_view>& stars) {
+  std::string name;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '*') {
+      name += pattern[i];
+      continue;
+    }
+    name += stars[next++];
+    if (i + 1 < pattern.size() && pattern[i + 1] == '*') ++i;
+  }
+  return name;
+}
+
+TAGMA_COLD TAGMA_DECL std::string axes_text(array_view<const int> axes) {
+  std::string text = "{";
+  for (std::size_t i = 0; i < axes.size(); ++i) append_parts(text, {i == 0 ? "" : ", ", axes[i]});
+  return text + "}";
+}
+
+/// Throws InvalidArgument unless each axis is there once.
+TAGMA_COLD TAGMA_DECL void check_axes(array_view<const int> axes, std::string_view of) {
+  bool good = axes.size() <= static_cast<std::size_t>(max_rank);
+  for (std::size_t i = 0; good && i < axes.size(); ++i)
+    good = std::count(axes.begin(), axes.end(), static_cast<int>(i)) == 1;
+  if (!good)
+    fail(status_code::invalid_argument,
+         {of, ": the axes ", axes_text(axes), " are not the numbers from 0 on, each once, in some order"});
+}
+
+TAGMA_COLD TAGMA_DECL void check_rule(const restore_rule& r, const std::string& path) {
+  const std::string of = sentence({path, ": the rule for '", r.key, "'"});
+  check_axes(r.axes, of);
+  const std::size_t there = count_stars(r.key), here = count_stars(r.variable);
+  if (!r.variable.empty() && there != here)
+    fail(status_code::invalid_argument, {of, " has ", there, " stars, and ", here, " in '", r.variable, "'"});
+}
+
+TAGMA_COLD TAGMA_DECL std::string_view type_text(const safetensors::stored_tensor& t) {
+  return t.type == dtype::none ? t.format : to_string(t.type);
+}
+
+/// The axes of a tensor in the order in which a variable has them.
+TAGMA_COLD TAGMA_DECL shape permuted(const shape& dims, array_view<const int> axes) {
+  if (axes.empty()) return dims;
+  shape turned;
+  for (const int axis : axes) turned.push_back(dims[axis]);
+  return turned;
+}
+
+/// Throws InvalidArgument unless a tensor can become the value of a variable.
+TAGMA_COLD TAGMA_DECL void check_source(const safetensors::stored_tensor& from, array_view<const int> axes, bool cast,
+                                        const tensor_spec& to, const std::string& name, const std::string& path) {
+  const std::string what =
+      sentence({path, ": tensor '", from.name, "' is ", type_text(from), " ", to_string(from.dims)});
+  if (!axes.empty() && axes.size() != static_cast<std::size_t>(from.dims.rank))
+    fail(status_code::invalid_argument, {what, ", which has not the axes ", axes_text(axes)});
+  const bool floats = is_floating(from.type) && is_floating(to.type);
+  const bool same_type = from.type == to.type || (cast && floats);
+  if (same_type && permuted(from.dims, axes) == to.dims) return;
+  std::string turned, hint;
+  if (!axes.empty())
+    turned = sentence({", with the axes ", axes_text(axes), " ", to_string(permuted(from.dims, axes))});
+  if (!same_type && floats) hint = "; the option cast converts it";
+  if (axes.empty() && from.dims.rank > 1 && !(from.dims == to.dims)) {
+    std::vector<int> likely;  // [out, in, ...] where others have [..., in, out]
+    for (int i = 2; i < from.dims.rank; ++i) likely.push_back(i);
+    likely.push_back(1), likely.push_back(0);
+    if (permuted(from.dims, likely) == to.dims) append_parts(hint, {"; the axes ", axes_text(likely), " fit"});
+  }
+  fail(status_code::invalid_argument, {what, turned, from.name == name ? ", the variable of that name" : ", variable '",
+                                       from.name == name ? std::string() : name + "'", " is ", to_string(to), hint});
+}
+
+TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& session, const std::string& path,
+                                                       const restore_options& options, const target_function& map) {
+  struct source {
+    const safetensors::stored_tensor* tensor = nullptr;
+    std::vector<int> axes{};
+    bool asked_for = false;  // by a rule or the function
+  };
+  for (const restore_rule& r : options.rules) check_rule(r, path);
+  restore_report report;
+  std::vector<safetensors::file> files;
+  const std::vector<const safetensors::stored_tensor*> tensors = open_tensors(path, files, report.texts);
+
+  // Which variables are to be restored.
+  std::map<std::string_view, std::size_t> positions;
+  std::vector<std::string_view> names, stars;
+  std::vector<bool> wanted(session.variables().size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!is_saved(session.variables()[i])) continue;
+    names.push_back(session.variable(i).name());
+    positions.emplace(names.back(), i);
+    wanted[i] = options.variables.empty();
+  }
+  for (const std::string& pattern : options.variables) {
+    bool found = false;
+    for (const auto& [name, i] : positions)
+      if (fits_pattern(pattern, name, stars)) wanted[i] = found = true;
+    if (!found)
+      fail(status_code::not_found,
+           {path, ": the program has no variable '", pattern, "' to restore", nearest_text(pattern, names)});
+  }
+
+  // Where each tensor goes.
+  std::vector<source> sources(wanted.size());
+  std::vector<bool> matched(options.rules.size());
+  for (const safetensors::stored_tensor* const t : tensors) {
+    restore_target target{t->name, {}};
+    const restore_rule* rule = nullptr;
+    for (std::size_t r = 0; r < options.rules.size(); ++r) {
+      if (!fits_pattern(options.rules[r].key, t->name, stars)) continue;
+      matched[r] = true;
+      if (rule != nullptr) continue;
+      rule = &options.rules[r];
+      target = {without_stars(rule->variable, stars), rule->axes};
+    }
+    if (rule == nullptr && map.call != nullptr) {
+      target = map.call(map.of, *t);
+      check_axes(target.axes, sentence({path, ": tensor '", t->name, "'"}));
+    }
+    if (target.variable.empty()) continue;
+    const auto found = positions.find(target.variable);
+    if (found == positions.end()) {
+      if (rule != nullptr && options.strict && count_stars(rule->key) == 0)
+        fail(status_code::not_found, {path, ": tensor '", t->name, "' is for variable '", target.variable,
+                                      "', which the program has not", nearest_text(target.variable, names)});
+      continue;
+    }
+    const std::size_t i = found->second;
+    if (!wanted[i]) continue;
+    source& s = sources[i];
+    const bool asked_for = rule != nullptr || map.call != nullptr;
+    if (s.tensor != nullptr && s.asked_for && asked_for)
+      fail(status_code::invalid_argument,
+           {path, ": tensors '", s.tensor->name, "' and '", t->name, "' are both for variable '", found->first, "'"});
+    if (s.tensor == nullptr || asked_for) s = {t, std::move(target.axes), asked_for};
+  }
+  const auto keys_near = [&](std::string_view name) {
+    std::vector<std::string_view> keys;
+    for (const safetensors::stored_tensor* const t : tensors) keys.push_back(t->name);
+    return nearest_text(name, std::move(keys));
+  };
+  for (std::size_t r = 0; options.strict && r < matched.size(); ++r)
+    if (!matched[r] && count_stars(options.rules[r].key) == 0)
+      fail(status_code::not_found, {path, ": there is no tensor '", options.rules[r].key, "', which a rule names",
+                                    keys_near(options.rules[r].key)});
+
+  // Whether each fits.
+  std::vector<std::size_t> restored;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!wanted[i]) continue;
+    const tensor_spec& to = session.variables()[i].spec;
+    const std::string& name = session.variable(i).name();
+    if (sources[i].tensor != nullptr) {
+      check_source(*sources[i].tensor, sources[i].axes, options.cast, to, name, path);
+      report.restored.push_back({name, sources[i].tensor->name});
+      restored.push_back(i);
+    } else if (options.strict) {
+      fail(status_code::not_found,
+           {path, ": there is no tensor for variable '", name, "', which is ", to_string(to), keys_near(name)});
+    } else {
+      report.missing.push_back(name);
+    }
+  }
+  std::vector<const safetensors::stored_tensor*> used;
+  for (const std::size_t i : restored) used.push_back(sources[i].tensor);
+  std::sort(used.begin(), used.end());
+  for (const safetensors::stored_tensor* const t : tensors)
+    if (!std::binary_search(used.begin(), used.end(), t)) report.unused.push_back(t->name);
+  std::uint64_t step = 0;
+  const auto text = report.texts.find("step");
+  const bool is_whole = options.strict && options.variables.empty();
+  const bool has_step = is_whole && text != report.texts.end();
+  if (has_step) {
+    const char* const end = text->second.data() + text->second.size();
+    const auto [last, problem] = std::from_chars(text->second.data(), end, step);
+    if (problem != std::errc{} || last != end)
+      fail(status_code::data_loss,
+           path + ": the text \"step\" is \"" + text->second + "\", expected the number of a run");
+  }
+
+  // What is written to a device in another form than it has in the file is made here first.
+  runtime::aligned_bytes made;
+  const runtime::stored_variable* largest = nullptr;
+  for (const std::size_t i : restored) {
+    const runtime::stored_variable& v = session.variable(i);
+    if (v.device() >= 0 && (largest == nullptr || v.bytes() > largest->bytes())) largest = &v;
+  }
+  if (largest != nullptr) made = largest->host_room("a copy of ");
+  // All begin before the first is written, in the order in which runs begin several: what may fail then changes
+  // nothing.
+  std::sort(restored.begin(), restored.end(),
+            [&](std::size_t a, std::size_t b) { return &session.variable(a) < &session.variable(b); });
+  const runtime::session_core::pass writing(session, true, path + ": nothing was restored: ");
+  std::vector<std::byte*> to;
+  to.reserve(restored.size());
+  try {
+    for (const std::size_t i : restored) to.push_back(session.variable(i).begin_update(false));
+    for (std::size_t r = 0; r < restored.size(); ++r) {
+      const runtime::stored_variable& v = session.variable(restored[r]);
+      const source& s = sources[restored[r]];
+      write_permuted(v.device() < 0 ? to[r] : made.data(), v.spec().type, v.spec().dims, *s.tensor, s.axes);
+      if (v.device() >= 0) v.write(to[r], made.data());
+    }
+  } catch (...) {
+    for (std::size_t r = 0; r < to.size(); ++r) session.variable(restored[r]).abandon_update();
+    throw;
+  }
+  for (const std::size_t i : restored) session.variable(i).end_update();
+  if (has_step) session.set_step(step);
+  return report;
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_TRAIN_RESTORE_IPP
+#endif  // TAGMA_SINGLE_TRAIN_RESTORE_HPP
+
+namespace tagma {
+namespace detail {
+
+void save_variables(runtime::session_core& session, const std::string& path, safetensors::metadata texts);
+
+}  // namespace detail
+
+/// Writes all variables of a session but those that were preloaded, slots of optimizers included, under their names,
+/// and replaces the file at `path` in one step. The number of runs so far goes along as the text "step": with it, and
+/// with the session's old seed, random operations go on where they were. Updates wait until the file is written; runs
+/// that only read go on.
+/// @param texts free texts beside the tensors; "step" is taken
+/// Throws FailedPrecondition if a variable has no value, InvalidArgument for a text "step", and what
+/// `safetensors::write` throws.
+template <class Program>
+void save(session<Program>& s, const std::string& path, safetensors::metadata texts = {}) {
+  detail::save_variables(s.core(), path, std::move(texts));
+}
+
+}  // namespace tagma
+
+// ---- tagma/train/save.ipp
+#ifndef TAGMA_SINGLE_TRAIN_SAVE_IPP
+#define TAGMA_SINGLE_TRAIN_SAVE_IPP
+
+/// @file
+/// Definitions of save.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_DECL void save_variables(runtime::session_core& session, const std::string& path, safetensors::metadata texts) {
+  const runtime::session_core::pass reading(session, false, path + ": nothing was saved: ");
+  std::vector<safetensors::named_tensor> tensors;
+  std::vector<runtime::aligned_bytes> copies(session.variables().size());
+  std::vector<runtime::pinned_version> versions(copies.size());
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    runtime::stored_variable& v = session.variable(i);
+    if (!is_saved(session.variables()[i])) continue;
+    if (!v.initialized())
+      fail(status_code::failed_precondition,
+           path + ": variable '" + v.name() + "' has no value yet, so nothing was saved");
+    versions[i] = runtime::pinned_version(v);
+    tensors.push_back({v.name(), v.spec().type, v.spec().dims, v.read(*versions[i], copies[i])});
+  }
+  if (!texts.try_emplace("step", std::to_string(session.step())).second)
+    fail(status_code::invalid_argument, path + ": the text \"step\" is the session's own, give yours another name");
+  safetensors::write(path, tensors, std::move(texts));
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_TRAIN_SAVE_IPP
+#endif  // TAGMA_SINGLE_TRAIN_SAVE_HPP
 
 namespace tagma {
 
@@ -1218,7 +3059,7 @@ TAGMA_COLD TAGMA_DECL void fit_run::go_on() {
   const std::vector<std::int64_t> numbers = numbers_of_checkpoints(how_.checkpoints);
   if (numbers.empty()) return;
   const std::int64_t last = *std::max_element(numbers.begin(), numbers.end());
-  const safetensors::metadata texts = restore_variables(*session_, numbered(last));
+  const safetensors::metadata texts = restore_variables(*session_, numbered(last)).texts;
   const auto text_of = [&](const char* name) {
     const auto found = texts.find(name);
     return found == texts.end() ? std::string() : found->second;

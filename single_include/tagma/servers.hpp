@@ -4079,6 +4079,8 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
 #include <vector>
 
 // ---- tagma/io/safetensors_index.hpp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
 
 /// @file
 /// The index of tensors that are in several safetensors files of one directory, as `model.safetensors.index.json` is.
@@ -4571,6 +4573,8 @@ inline constexpr std::uint64_t max_index = 100'000'000;
 }  // namespace tagma::safetensors
 
 // ---- tagma/io/safetensors_index.ipp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
 
 /// @file
 /// Definitions of safetensors_index.hpp: in the compiled half, or else in each file that includes it.
@@ -4656,6 +4660,8 @@ TAGMA_DECL index read_index(const std::string& path) {
 }
 
 }  // namespace tagma::safetensors
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
 
 namespace tagma::service {
 

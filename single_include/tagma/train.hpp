@@ -291,9 +291,298 @@
 // ---- tagma/train.hpp
 
 /// @file
-/// What long training needs: checkpoints.
+/// What outlives a run: files of variables, variables by name, and what a model has of them as a table.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
+
+// ---- tagma/runtime/named_variables.hpp
+
+/// @file
+/// The variables of a session by name: which there are, what they hold, and other values for them, without outputs of
+/// the program.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// ---- tagma/tensor/any_tensor.hpp
+#ifndef TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
+#define TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
+
+/// @file
+/// A tensor whose element type is known only at run time.
+
+#include <utility>
+
+namespace tagma {
+
+/// Owns elements of any type. Copies share them; nobody changes them.
+class any_tensor {
+ public:
+  /// Nothing: no type, no elements.
+  any_tensor() = default;
+  template <element T>
+  explicit any_tensor(tensor<T> elements) : held_(new holder<T>(std::move(elements))) {}
+  /// A copy of elements. Throws ResourceExhausted if there is no memory.
+  TAGMA_COLD static any_tensor copy_of(const raw_view& from) {
+    return copy_as(from, std::make_index_sequence<detail::dtype_count>{});
+  }
+
+  /// The element type.
+  [[nodiscard]] dtype type() const { return view().type; }
+  /// The shape.
+  [[nodiscard]] shape dims() const { return view().dims; }
+  /// The elements, their type and shape.
+  [[nodiscard]] raw_view view() const { return held_ ? held_->view : raw_view{}; }
+  /// The elements. Throws InvalidArgument if they are not of type `T`.
+  template <element T>
+  [[nodiscard]] tagma::view<const T> as() const {
+    return view().as<T>();
+  }
+  /// The only element of a scalar. Throws InvalidArgument if there are more, or they are not of type `T`.
+  template <element T>
+  [[nodiscard]] T value() const {
+    const tagma::view<const T> all = as<T>();
+    if (all.size() != 1)
+      fail(status_code::invalid_argument, {"a tensor of shape ", to_string(all.dims()), " is no single value"});
+    return all[0];
+  }
+
+ private:
+  struct held : counted_object {
+    raw_view view;
+  };
+  template <class T>
+  struct holder final : held {
+    explicit holder(tensor<T>&& t) : elements(std::move(t)) {
+      this->view = {elements.data(), dtype_of<T>, elements.dims()};
+    }
+    tensor<T> elements;
+  };
+
+  template <std::size_t... D>
+  static any_tensor copy_as(const raw_view& from, std::index_sequence<D...>) {
+    any_tensor copy;
+    const auto take = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
+      if constexpr (Type != dtype::none) {
+        using T = element_of<Type>;
+        if (from.type != Type) return;
+        tensor<T> elements(tagma::view<const T>(static_cast<const T*>(from.data), from.dims));
+        if constexpr (std::is_same_v<T, string_element>) elements.own_characters();
+        copy = any_tensor(std::move(elements));
+      }
+    };
+    (take(std::integral_constant<dtype, static_cast<dtype>(D)>{}), ...);
+    return copy;
+  }
+
+  counted<held> held_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
+
+namespace tagma {
+
+/// A variable as a session has it.
+struct variable_info {
+  std::string name;          ///< as files have it: with `variable_prefix`, and for a slot with its suffix
+  dtype type = dtype::none;  ///< of its elements
+  shape dims{};
+  std::size_t bytes = 0;   ///< of its elements
+  std::string device{};    ///< "/device:CPU:0"; empty where a program is asked, which has not chosen one
+  bool trainable = false;  ///< optimizers update it
+  bool slot = false;       ///< an optimizer keeps it for another variable
+  bool preloaded = false;  ///< a data set, which files and summaries leave out
+  bool has_value = false;  ///< it was initialized, restored or assigned
+};
+
+namespace diagnose {
+/// A variable is given a tensor, a view of one, or a number.
+template <class Value>
+inline constexpr bool is_value_of_variable =
+    detail::tensor_like<Value> || std::is_same_v<Value, any_tensor> || element<Value>;
+}  // namespace diagnose
+
+namespace detail {
+
+[[nodiscard]] std::vector<variable_info> list_variables(runtime::session_core& session);
+/// The position of a variable. Throws NotFound that names the nearest.
+/// @param purpose what the error begins with
+[[nodiscard]] std::size_t find_variable(runtime::session_core& session, std::string_view name,
+                                        std::string_view purpose);
+[[nodiscard]] any_tensor get_variable(runtime::session_core& session, std::string_view name);
+void set_variable(runtime::session_core& session, std::string_view name, const raw_view& value);
+
+}  // namespace detail
+
+/// The variables of a session, in the order of its program; slots of optimizers and data sets that are preloaded are
+/// among them.
+template <class Program>
+[[nodiscard]] std::vector<variable_info> list_variables(session<Program>& s) {
+  return detail::list_variables(s.core());
+}
+
+/// A copy of what a variable holds, wherever it is. Runs that update variables are waited for, others go on.
+/// @param name as `list_variables` has it
+/// Throws NotFound for a name that the program has no variable of, which tells the nearest names; FailedPrecondition if
+/// the variable has no value yet; Cancelled if the session was closed.
+template <class Program>
+[[nodiscard]] any_tensor get_variable(session<Program>& s, std::string_view name) {
+  return detail::get_variable(s.core(), name);
+}
+/// The same as a tensor of a type: `get_variable<float>(session, "layer/kernel")`. Throws InvalidArgument if the
+/// elements are not of this type.
+template <element T, class Program>
+[[nodiscard]] tensor<T> get_variable(session<Program>& s, std::string_view name) {
+  return tensor<T>(detail::get_variable(s.core(), name).template as<T>());
+}
+
+/// Gives a variable another value, wherever it is, for this session and for others over its container. Runs see the
+/// value of before or the new one, as if a run had assigned it; those that hold an older version keep that.
+/// @param name as `list_variables` has it
+/// @param value a `tensor`, a `view`, an `any_tensor`, or a number for a variable of rank 0, of the element type and
+/// the shape of the variable
+/// Raises TAGMA-E313 for other values. Throws NotFound for a name that the program has no variable of, which tells the
+/// nearest names; InvalidArgument for another element type or shape; Cancelled if the session was closed.
+template <class Program, class Value>
+void set_variable(session<Program>& s, std::string_view name, [[maybe_unused]] const Value& value) {
+  static_assert(diagnose::is_value_of_variable<Value>,
+                "TAGMA-E313 set_variable: takes a tensor, a view, an any_tensor, or a number");
+  if constexpr (std::is_same_v<Value, any_tensor>)
+    detail::set_variable(s.core(), name, value.view());
+  else if constexpr (detail::tensor_like<Value>)
+    detail::set_variable(s.core(), name,
+                         {value.data(), dtype_of<std::remove_cvref_t<decltype(*value.data())>>, value.dims()});
+  else if constexpr (element<Value>)
+    detail::set_variable(s.core(), name, {&value, dtype_of<Value>, {}});
+}
+
+}  // namespace tagma
+
+// ---- tagma/runtime/named_variables.ipp
+
+/// @file
+/// Definitions of named_variables.hpp: in the compiled half, or else in each file that includes it.
+
+// ---- tagma/base/nearest.hpp
+#ifndef TAGMA_SINGLE_BASE_NEAREST_HPP
+#define TAGMA_SINGLE_BASE_NEAREST_HPP
+
+/// @file
+/// Names that resemble one that is not known, for errors.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::detail {
+
+/// How many letters have to be added, left out or replaced to make one name of the other.
+[[nodiscard]] std::size_t edits_between(std::string_view a, std::string_view b);
+
+/// "; the nearest are 'a', 'b' and 'c'": at most three of the known names, those that contain the name or are contained
+/// in it before others, then those with the fewest edits. "; there are none" if nothing is known.
+[[nodiscard]] std::string nearest_text(std::string_view name, std::vector<std::string_view> known);
+
+}  // namespace tagma::detail
+
+// ---- tagma/base/nearest.ipp
+#ifndef TAGMA_SINGLE_BASE_NEAREST_IPP
+#define TAGMA_SINGLE_BASE_NEAREST_IPP
+
+/// @file
+/// Definitions of nearest.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <utility>
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+TAGMA_COLD TAGMA_DECL std::string nearest_text(std::string_view name, std::vector<std::string_view> known) {
+  if (known.empty()) return "; there are none";
+  const auto contains = [](std::string_view all, std::string_view part) {
+    return !part.empty() && all.find(part) != std::string_view::npos;
+  };
+  std::vector<std::pair<std::size_t, std::string_view>> found;
+  for (const std::string_view k : known) {
+    const bool part = contains(k, name) || contains(name, k);
+    // Names of files may be long: what differs by a kilobyte need not be told apart.
+    const std::size_t edits = edits_between(name.substr(0, 256), k.substr(0, 256));
+    found.emplace_back(part ? edits : edits + 512, k);
+  }
+  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(found.size(), 3));
+  std::partial_sort(found.begin(), end, found.end());
+  std::string text = end - found.begin() == 1 ? "; the nearest is '" : "; the nearest are '";
+  for (auto i = found.begin(); i != end; ++i)
+    append_parts(text, {i == found.begin() ? "" : i + 1 == end ? "' and '" : "', '", i->second});
+  return text + "'";
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_BASE_NEAREST_IPP
+#endif  // TAGMA_SINGLE_BASE_NEAREST_HPP
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL std::vector<variable_info> list_variables(runtime::session_core& session) {
+  std::vector<variable_info> all;
+  for (std::size_t i = 0; i < session.variables().size(); ++i) {
+    const plan::plan_variable& v = session.variables()[i];
+    const runtime::stored_variable& stored = session.variable(i);
+    all.push_back({stored.name(), v.spec.type, v.spec.dims, stored.bytes(),
+                   runtime::short_name(session.devices()[v.device].name), v.trainable, !v.suffix.empty(),
+                   v.initializer == preloaded_kind, stored.initialized()});
+  }
+  return all;
+}
+
+TAGMA_COLD TAGMA_DECL std::size_t find_variable(runtime::session_core& session, std::string_view name,
+                                                std::string_view purpose) {
+  std::vector<std::string_view> known;
+  for (std::size_t i = 0; i < session.variables().size(); ++i) {
+    if (session.variable(i).name() == name) return i;
+    known.push_back(session.variable(i).name());
+  }
+  fail(status_code::not_found,
+       {purpose, "the program has no variable '", name, "'", nearest_text(name, std::move(known))});
+}
+
+TAGMA_COLD TAGMA_DECL any_tensor get_variable(runtime::session_core& session, std::string_view name) {
+  runtime::stored_variable& v = session.variable(find_variable(session, name, "get_variable: "));
+  const runtime::session_core::pass reading(session, false, "get_variable: ");
+  if (!v.initialized()) v.refuse_to_read();
+  const runtime::pinned_version held(v);
+  runtime::aligned_bytes copy;
+  return any_tensor::copy_of({v.read(*held, copy), v.spec().type, v.spec().dims});
+}
+
+TAGMA_COLD TAGMA_DECL void set_variable(runtime::session_core& session, std::string_view name, const raw_view& value) {
+  runtime::stored_variable& v = session.variable(find_variable(session, name, "set_variable: "));
+  if (value.type != v.spec().type || !(value.dims == v.spec().dims))
+    fail(status_code::invalid_argument,
+         {"set_variable: ", v.text(), " was given ",
+          value.type == dtype::none ? std::string("nothing") : to_string(tensor_spec{value.type, value.dims})});
+  const runtime::session_core::pass writing(session, true, "set_variable: ");
+  v.assign(value.data);
+}
+
+}  // namespace tagma::detail
 
 // ---- tagma/io/safetensors.hpp
 #ifndef TAGMA_SINGLE_IO_SAFETENSORS_HPP
@@ -1593,20 +1882,835 @@ TAGMA_DECL void file::find_bytes() {
 }  // namespace tagma::safetensors
 #endif  // TAGMA_SINGLE_IO_SAFETENSORS_IPP
 #endif  // TAGMA_SINGLE_IO_SAFETENSORS_HPP
-// ---- tagma/train/save.hpp
+// ---- tagma/runtime/summary.hpp
 
 /// @file
-/// All variables of a session in one file in the safetensors format, and back.
+/// What a model has to learn, as a table: its variables by layers, with shapes, numbers of elements and bytes.
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace tagma {
+
+/// Numbers of elements and of bytes.
+struct summary_totals {
+  std::int64_t parameters = 0;  ///< elements of variables that are no slots
+  std::int64_t trainable = 0;   ///< those of them that optimizers update
+  std::int64_t bytes = 0;       ///< of the parameters
+  std::int64_t slot_bytes = 0;  ///< that optimizers keep beside them
+};
+
+/// The variables whose names are the same up to the last slash.
+struct layer_summary {
+  std::string name;                      ///< what is before that slash; empty for variables without one
+  std::vector<variable_info> variables;  ///< without slots, in the order of the program
+  summary_totals totals{};
+};
+
+/// The variables of a model, by layers. `to_string` and `<<` print it.
+struct model_summary {
+  std::vector<layer_summary> layers{};  ///< in the order in which the program first has them
+  summary_totals totals{};
+};
+
+/// A table with a line for each layer and each of its variables, and the totals below it.
+[[nodiscard]] std::string to_string(const model_summary& summary);
+template <class Stream>
+  requires requires(Stream& to, const std::string& text) {
+    to.flush();
+    to << text;
+  }
+Stream& operator<<(Stream& to, const model_summary& summary) {
+  to << to_string(summary);
+  return to;
+}
+
+namespace detail {
+
+[[nodiscard]] model_summary summarize(array_view<const plan::plan_variable> variables);
+[[nodiscard]] model_summary summarize(const ir::graph_view& graph);
+[[nodiscard]] model_summary summarize(runtime::session_core& session);
+
+}  // namespace detail
+
+/// The variables of a program, or of a session, by layers: by what their names have before the last slash. Slots of
+/// optimizers are counted with the layer of their variable. Data sets that are preloaded are no part of it.
+/// @param of a program, compiled early or late or data, or a session
+template <class Model>
+[[nodiscard]] model_summary summary(Model&& of) {
+  using plain = std::remove_cvref_t<Model>;
+  if constexpr (requires { of.core(); })
+    return detail::summarize(of.core());
+  else if constexpr (requires { of.data().graph(); })
+    return detail::summarize(of.data().graph());
+  else if constexpr (requires { of.graph(); })
+    return detail::summarize(of.graph());
+  else
+    return detail::summarize(
+        array_view<const plan::plan_variable>(detail::graph_tables<typename plain::graph>::variables));
+}
+
+}  // namespace tagma
+
+// ---- tagma/runtime/summary.ipp
+
+/// @file
+/// Definitions of summary.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <utility>
+
+namespace tagma::detail {
+
+/// The layer of a variable.
+TAGMA_COLD TAGMA_DECL std::string_view layer_of(std::string_view name) {
+  const std::size_t slash = name.rfind('/');
+  return name.substr(0, slash == std::string_view::npos ? 0 : slash);
+}
+
+TAGMA_COLD TAGMA_DECL void add_to(summary_totals& totals, const variable_info& v) {
+  if (v.slot) {
+    totals.slot_bytes += static_cast<std::int64_t>(v.bytes);
+    return;
+  }
+  totals.parameters += v.dims.elements();
+  totals.trainable += v.trainable ? v.dims.elements() : 0;
+  totals.bytes += static_cast<std::int64_t>(v.bytes);
+}
+
+/// @param owner the name without the suffix of a slot
+TAGMA_COLD TAGMA_DECL void add_to(model_summary& summary, std::string_view owner, variable_info&& v) {
+  const std::string_view layer = layer_of(owner);
+  auto at = std::find_if(summary.layers.begin(), summary.layers.end(),
+                         [&](const layer_summary& l) { return l.name == layer; });
+  if (at == summary.layers.end()) at = summary.layers.insert(at, {std::string(layer), {}, {}});
+  add_to(at->totals, v);
+  add_to(summary.totals, v);
+  if (!v.slot) at->variables.push_back(std::move(v));
+}
+
+TAGMA_COLD TAGMA_DECL model_summary summarize(array_view<const plan::plan_variable> variables) {
+  model_summary made;
+  for (const plan::plan_variable& v : variables)
+    if (v.initializer != preloaded_kind)
+      add_to(made, v.name,
+             {sentence({v.name, v.suffix}), v.spec.type, v.spec.dims, static_cast<std::size_t>(bytes_of(v.spec)),
+              std::string(), v.trainable, !v.suffix.empty(), false, false});
+  return made;
+}
+
+TAGMA_COLD TAGMA_DECL model_summary summarize(const ir::graph_view& graph) {
+  std::vector<plan::plan_variable> all;
+  for (ir::node_id i = 0; i < graph.size(); ++i) {
+    const ir::node& n = graph[i];
+    if (!graph.info(i).is(ir::op_kind::variable)) continue;
+    all.push_back({n.name, n.suffix, n.spec, graph.attributes(i)[0], graph.attributes(i)[1] != 0});
+  }
+  return summarize(array_view<const plan::plan_variable>(all));
+}
+
+TAGMA_COLD TAGMA_DECL model_summary summarize(runtime::session_core& session) {
+  model_summary made;
+  std::vector<variable_info> all = list_variables(session);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string name = all[i].name;
+    const std::string_view owner = std::string_view(name).substr(0, name.size() - session.variables()[i].suffix.size());
+    if (!all[i].preloaded) add_to(made, owner, std::move(all[i]));
+  }
+  return made;
+}
+
+/// "1,234,567".
+TAGMA_COLD TAGMA_DECL std::string grouped_digits(std::int64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL std::string to_string(const model_summary& summary) {
+  std::vector<std::vector<std::string>> rows{{"layer", "type", "shape", "parameters", "bytes", "trainable"}};
+  const auto part = [](std::int64_t some, std::int64_t all) {
+    return std::string(all == 0 ? "" : some == 0 ? "no" : some == all ? "yes" : "in part");
+  };
+  rows.push_back({});  // a line
+  for (const layer_summary& l : summary.layers) {
+    if (l.variables.empty()) continue;
+    rows.push_back({l.name.empty() ? "(no layer)" : l.name, "", "", detail::grouped_digits(l.totals.parameters),
+                    detail::grouped_digits(l.totals.bytes), part(l.totals.trainable, l.totals.parameters)});
+    for (const variable_info& v : l.variables)
+      rows.push_back({"  " + v.name.substr(l.name.empty() ? 0 : l.name.size() + 1), std::string(to_string(v.type)),
+                      to_string(v.dims), detail::grouped_digits(v.dims.elements()),
+                      detail::grouped_digits(static_cast<std::int64_t>(v.bytes)), v.trainable ? "yes" : "no"});
+  }
+  rows.push_back({});
+  std::vector<std::size_t> widths(rows[0].size());
+  for (const std::vector<std::string>& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  std::string text;
+  for (const std::vector<std::string>& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      const std::string cell = row.empty() ? std::string(widths[c], '-') : row[c];
+      const std::string space(widths[c] - cell.size(), ' ');
+      const bool is_number = c == 3 || c == 4;
+      line += (c == 0 ? "" : row.empty() ? "--" : "  ") + (is_number ? space + cell : cell + space);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  const summary_totals& all = summary.totals;
+  const auto total = [&](std::string_view of, std::int64_t number) {
+    append_parts(text, {of, ": ", detail::grouped_digits(number), "\n"});
+  };
+  total("parameters", all.parameters);
+  total("trainable", all.trainable);
+  total("not trainable", all.parameters - all.trainable);
+  total("bytes", all.bytes);
+  if (all.slot_bytes != 0) total("bytes of optimizers", all.slot_bytes);
+  return text;
+}
+
+}  // namespace tagma
+// ---- tagma/train/restore.hpp
+#ifndef TAGMA_SINGLE_TRAIN_RESTORE_HPP
+#define TAGMA_SINGLE_TRAIN_RESTORE_HPP
+
+/// @file
+/// Variables of a session from a file: under their own names, or under those that another program gave them, turned and
+/// converted where that is asked for.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma {
+
+/// Where a tensor of a file goes.
+struct restore_target {
+  std::string variable{};  ///< its name; empty: the tensor is not used
+  std::vector<int> axes{}; /**< axis i of the variable is axis `axes[i]` of the tensor: {1, 0} for the weight of a
+                                `Linear` of PyTorch, {2, 3, 1, 0} for that of a `Conv2d`. Empty: as they are */
+};
+
+/// Which tensors of a file go where. A star stands for a part of a key, or for some of it: one letter or more, none of
+/// them a dot or a slash. Two stars stand for any text, or none. Each takes as little as it can, from the left. What
+/// they stand for replaces the stars of `variable`, in their order: `{"layers.*.fc.weight", "block_*/fc/kernel", {1,
+/// 0}}`,
+/// `{"encoder/**", "model/**"}`.
+struct restore_rule {
+  std::string key;          ///< of tensors of the file
+  std::string variable{};   ///< its name; empty: these tensors are not used
+  std::vector<int> axes{};  ///< as in `restore_target`
+};
+
+/// How a file is restored whose tensors are not called or laid out as the variables of the program.
+struct restore_options {
+  std::vector<restore_rule> rules{};    ///< of those that fit a key, the first counts
+  std::vector<std::string> variables{}; /**< which variables are restored, with stars as in rules; the others keep their
+                                             values, and the number of runs stays as it is. Empty: all */
+  bool cast = false;  ///< floating elements of another type are converted, to the nearest, halves to even
+  bool strict = true; /**< false: a variable that the file lacks keeps its value, and the number of runs stays as it
+                           is */
+};
+
+/// A tensor that became the value of a variable.
+struct restored_variable {
+  std::string variable;  ///< its name
+  std::string key;       ///< of the tensor in the file
+};
+
+/// What came of a restore.
+struct restore_report {
+  std::vector<restored_variable> restored{};  ///< in the order of the program
+  std::vector<std::string> missing{};  ///< variables that were to be restored and are not in the file, if not strict
+  std::vector<std::string> unused{};   ///< keys of the tensors that no variable took, in the order of the file
+  safetensors::metadata texts{};       ///< of the file, or of the index
+};
+
+/// "restored 2 of 3 variables", a line "not in the file: " with those that are missing, and a line "not used: " with
+/// keys, where there are any.
+[[nodiscard]] std::string to_string(const restore_report& report);
+
 namespace detail {
 
 /// A data set that was preloaded is no part of a model.
 [[nodiscard]] bool is_saved(const plan::plan_variable& v);
 
-void save_variables(runtime::session_core& session, const std::string& path, safetensors::metadata texts);
+/// True if a text is what a pattern with stars describes.
+/// @param stars what each star stands for
+[[nodiscard]] bool fits_pattern(std::string_view pattern, std::string_view text, std::vector<std::string_view>& stars);
 
-safetensors::metadata restore_variables(runtime::session_core& session, const std::string& path);
+/// Writes the elements of a tensor with its axes in another order, and of another floating type.
+/// @param dims of the result, whose axis i is axis `axes[i]` of the tensor; no axes: as they are
+void write_permuted(std::byte* to, dtype type, const shape& dims, const safetensors::stored_tensor& from,
+                    array_view<const int> axes);
+
+/// A function of a program, or none.
+struct target_function {
+  const void* of = nullptr;
+  restore_target (*call)(const void* of, const safetensors::stored_tensor& tensor) = nullptr;
+};
+
+restore_report restore_variables(runtime::session_core& session, const std::string& path,
+                                 const restore_options& options = {}, const target_function& map = {});
+
+}  // namespace detail
+
+/// Gives every variable of a session the value that a file has under its name. Everything is checked first: if this
+/// throws, the session is as it was. Tensors in the file that are no variable are left alone, so that a program without
+/// an optimizer reads the file of a training program; a file without the text "step" leaves the number of runs alone.
+/// @param path a file, or the index of several beside it, if it ends with ".json", as `model.safetensors.index.json`
+/// @return the texts in the file
+/// Throws NotFound if there is no such file or it lacks a variable, InvalidArgument for another shape or element type,
+/// DataLoss if the file is damaged.
+template <class Program>
+safetensors::metadata restore(session<Program>& s, const std::string& path) {
+  return detail::restore_variables(s.core(), path, {}).texts;
+}
+
+/// The same with other names, orders of axes and floating types, and of some of the variables.
+/// @param path as above
+/// @return which tensor went where, and what was left
+/// Throws also NotFound for a rule without stars, of which the file lacks the tensor or the program the variable,
+/// unless not strict; and InvalidArgument for a rule that makes no sense, and for two tensors that go to one variable.
+template <class Program>
+restore_report restore(session<Program>& s, const std::string& path, const restore_options& options) {
+  return detail::restore_variables(s.core(), path, options);
+}
+
+/// The same, with a function that says where a tensor goes that no rule fits.
+/// @param map called with each such tensor of the file, returns a `restore_target`
+template <class Program, class Map>
+  requires std::is_invocable_r_v<restore_target, const Map&, const safetensors::stored_tensor&> restore_report
+  restore(session<Program>& s, const std::string& path, const restore_options& options, const Map& map) {
+    return detail::restore_variables(
+        s.core(), path, options, {&map, [](const void* of, const safetensors::stored_tensor& tensor) -> restore_target {
+                                    return (*static_cast<const Map*>(of))(tensor);
+                                  }});
+  }
+
+}  // namespace tagma
+
+// ---- tagma/train/restore.ipp
+#ifndef TAGMA_SINGLE_TRAIN_RESTORE_IPP
+#define TAGMA_SINGLE_TRAIN_RESTORE_IPP
+
+/// @file
+/// Definitions of restore.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <map>
+
+// ---- tagma/io/safetensors_index.hpp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
+
+/// @file
+/// The index of tensors that are in several safetensors files of one directory, as `model.safetensors.index.json` is.
+/// https://huggingface.co/docs/safetensors
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace tagma::safetensors {
+
+/// Which file has which tensor.
+struct index {
+  std::map<std::string, std::string, std::less<>> files{};  ///< names of files beside the index, by tensors
+  metadata texts{};                                         ///< free texts; "total_size" is not among them
+  std::uint64_t total_size = 0;                             ///< bytes of all tensors
+};
+
+/// The longest index that is read, in bytes.
+inline constexpr std::uint64_t max_index = 100'000'000;
+
+/// Whether a name is one of a file in a directory, and of nothing else: of at most 255 bytes, without a separator, a
+/// zero or a dot in front.
+[[nodiscard]] bool is_file_name(std::string_view name);
+
+/// The text of an index. Throws InvalidArgument for what is not UTF-8, and for names that are none of files.
+[[nodiscard]] std::string to_json(const index& of);
+/// Reads an index. Members that nobody knows are passed over, and texts that are no strings. Throws DataLoss for what
+/// is no index, or names files elsewhere.
+/// @param path names it in errors
+[[nodiscard]] index index_from_json(std::string_view text, std::string_view path);
+/// Reads the index of a file, as `index_from_json` its text. Throws NotFound if there is none.
+[[nodiscard]] index read_index(const std::string& path);
+
+}  // namespace tagma::safetensors
+
+// ---- tagma/io/safetensors_index.ipp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
+
+/// @file
+/// Definitions of safetensors_index.hpp: in the compiled half, or else in each file that includes it.
+
+#include <charconv>
+
+namespace tagma::safetensors {
+
+TAGMA_DECL bool is_file_name(std::string_view name) {
+  return !name.empty() && name.size() <= 255 && name.front() != '.' &&
+         name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
+}
+
+TAGMA_DECL std::string to_json(const index& of) {
+  std::string text = "{\n  \"metadata\": {\n    \"total_size\": " + std::to_string(of.total_size);
+  for (const auto& [name, value] : of.texts) {
+    text += ",\n    ";
+    json::append_quoted(text, name);
+    text += ": ";
+    json::append_quoted(text, value);
+  }
+  text += "\n  },\n  \"weight_map\": {";
+  const char* before = "\n    ";
+  for (const auto& [tensor, file] : of.files) {
+    if (!is_file_name(file)) fail(status_code::invalid_argument, {"'", file, "' is not the name of a file"});
+    text += before;
+    json::append_quoted(text, tensor);
+    text += ": ";
+    json::append_quoted(text, file);
+    before = ",\n    ";
+  }
+  return text + "\n  }\n}\n";
+}
+
+TAGMA_DECL index index_from_json(std::string_view text, std::string_view path) {
+  const auto corrupt = [&](std::string_view how) {
+    fail(status_code::data_loss, {path, ": not a sound index of safetensors files: ", how});
+  };
+  index made;
+  bool has_files = false;
+  json::reader in(text);
+  if (in.next() != json::kind::object) corrupt("it is no object");
+  const auto read_metadata = [&](std::string_view name) {
+    const json::kind found = in.next();
+    if (name == "total_size" && found == json::kind::number) {
+      std::string_view digits;
+      if (!in.number(digits)) return false;
+      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), made.total_size);
+      if (status != std::errc() || end != digits.data() + digits.size()) made.total_size = 0;  // some write a fraction
+      return true;
+    }
+    if (found != json::kind::string || name == "total_size") return in.skip();
+    if (made.texts.size() >= max_texts) corrupt("it has too many texts");
+    return in.string(made.texts[std::string(name)]);
+  };
+  const auto read_file = [&](std::string_view tensor) {
+    if (in.next() != json::kind::string) corrupt(sentence({"tensor \"", tensor, "\" has no name of a file"}));
+    std::string& file = made.files[std::string(tensor)];
+    if (!in.string(file)) return false;
+    if (!is_file_name(file))
+      corrupt(sentence({"tensor \"", tensor, "\" is in \"", file, "\", which is no file beside it"}));
+    return true;
+  };
+  const bool good = in.members([&](std::string_view name) {
+    if (name == "metadata" && in.next() == json::kind::object) return in.members(read_metadata);
+    if (name != "weight_map") return in.skip();
+    if (in.next() != json::kind::object) corrupt("weight_map is no object");
+    has_files = true;
+    return in.members(read_file);
+  }) && in.end();
+  if (!good) corrupt(sentence({"byte ", in.position(), ": ", in.reason()}));
+  if (!has_files) corrupt("it has no weight_map");
+  return made;
+}
+
+TAGMA_DECL index read_index(const std::string& path) {
+  input_file in(path);
+  if (in.size() > max_index)
+    fail(status_code::data_loss, {path, ": not a sound index of safetensors files: it has ", in.size(), " bytes"});
+  std::string text(static_cast<std::size_t>(in.size()), '\0');
+  in.read(text.data(), text.size());
+  return index_from_json(text, path);
+}
+
+}  // namespace tagma::safetensors
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL std::string to_string(const restore_report& report) {
+  const std::size_t wanted = report.restored.size() + report.missing.size();
+  std::string text = sentence({"restored ", report.restored.size(), " of ", wanted, " variables"});
+  const auto list = [&](std::string_view title, const std::vector<std::string>& names) {
+    for (const std::string& n : names) append_parts(text, {&n == names.data() ? title : ", ", n});
+  };
+  list("\nnot in the file: ", report.missing);
+  list("\nnot used: ", report.unused);
+  return text;
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL bool is_saved(const plan::plan_variable& v) { return v.initializer != tagma::detail::preloaded_kind; }
+
+// Each star takes as little as it can, from the left. What does not fit then is tried again with the last star taking
+// more, or, where that has come to the end of its part, the last pair; no star before these can make it fit.
+TAGMA_DECL bool fits_pattern(std::string_view pattern, std::string_view text, std::vector<std::string_view>& stars) {
+  constexpr auto none = std::string_view::npos;
+  std::size_t p = 0, t = 0;
+  std::size_t behind[2] = {none, none}, begin[2] = {}, end[2] = {},
+              count[2] = {};  // of the last star, of the last pair
+  const auto is_part = [&](std::size_t i) { return i < text.size() && text[i] != '.' && text[i] != '/'; };
+  stars.clear();
+  while (p < pattern.size() || t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      const bool pair = p + 1 < pattern.size() && pattern[p + 1] == '*';
+      p += pair ? 2 : 1;
+      if (pair) behind[0] = none;
+      behind[pair] = p, begin[pair] = end[pair] = t, count[pair] = stars.size();
+      stars.push_back(text.substr(t, 0));
+      if (pair) continue;
+    } else if (p < pattern.size() && t < text.size() && pattern[p] == text[t]) {
+      ++p, ++t;
+      continue;
+    }
+    if (behind[0] != none && !is_part(end[0])) behind[0] = none;
+    const bool pair = behind[0] == none;
+    if (behind[pair] == none || end[pair] == text.size()) return false;
+    p = behind[pair], t = ++end[pair];
+    stars.resize(count[pair] + 1);
+    stars.back() = text.substr(begin[pair], t - begin[pair]);
+  }
+  return true;
+}
+
+TAGMA_COLD TAGMA_DECL void write_permuted(std::byte* to, dtype type, const shape& dims,
+                                          const safetensors::stored_tensor& from, array_view<const int> axes) {
+  const std::size_t from_size = size_of(from.type), to_size = size_of(type);
+  extent strides[max_rank + 1] = {}, steps[max_rank + 1] = {};
+  for (extent i = from.dims.rank, n = static_cast<extent>(from_size); i-- > 0; n *= from.dims.extents[i])
+    strides[i] = n;
+  bool in_order = true;
+  for (int i = 0; i < dims.rank; ++i) {
+    steps[i] = strides[axes.empty() ? i : axes[i]];
+    in_order = in_order && steps[i] == strides[i];
+  }
+  if (from.bytes == 0) return;
+  if (in_order && from.type == type) {
+    std::memcpy(to, from.data, from.bytes);
+    return;
+  }
+  const int last = dims.rank - 1;
+  const extent row = dims.rank == 0 ? 1 : dims[last], step = dims.rank == 0 ? 0 : steps[last];
+  const auto* const data = static_cast<const std::byte*>(from.data);
+  extent at[max_rank + 1] = {}, first = 0;  // where the row is
+  const auto copy_row = [&]<std::size_t Size>(std::integral_constant<std::size_t, Size>) {
+    for (extent i = 0; i < row; ++i, to += Size) std::memcpy(to, data + first + i * step, Size);
+  };
+  const auto read = []<class T>(const std::byte* element, T of) {
+    std::memcpy(&of, element, sizeof of);
+    return static_cast<double>(of);
+  };
+  for (;;) {
+    if (from.type == type && to_size == 1)
+      copy_row(std::integral_constant<std::size_t, 1>{});
+    else if (from.type == type && to_size == 2)
+      copy_row(std::integral_constant<std::size_t, 2>{});
+    else if (from.type == type && to_size == 4)
+      copy_row(std::integral_constant<std::size_t, 4>{});
+    else if (from.type == type)
+      copy_row(std::integral_constant<std::size_t, 8>{});
+    else
+      for (extent i = 0; i < row; ++i, to += to_size) {
+        const std::byte* const element = data + first + i * step;
+        const double number = from.type == dtype::float64   ? read(element, double{})
+                              : from.type == dtype::float32 ? read(element, float{})
+                              : from.type == dtype::float16 ? read(element, float16{})
+                                                            : read(element, bfloat16{});
+        runtime::detail::store_scalar(to, type, number, 0);
+      }
+    int axis = last - 1;
+    for (; axis >= 0; --axis) {
+      first += steps[axis];
+      if (++at[axis] < dims[axis]) break;
+      first -= at[axis] * steps[axis];
+      at[axis] = 0;
+    }
+    if (axis < 0) return;
+  }
+}
+
+/// The tensors of a file, or of all that an index names, which `files` keeps.
+TAGMA_COLD TAGMA_DECL std::vector<const safetensors::stored_tensor*> open_tensors(const std::string& path,
+                                                                                  std::vector<safetensors::file>& files,
+                                                                                  safetensors::metadata& texts) {
+  std::vector<const safetensors::stored_tensor*> all;
+  if (!path.ends_with(".json")) {
+    files.emplace_back(path);
+    texts = files[0].metadata();
+    for (const safetensors::stored_tensor& t : files[0].entries()) all.push_back(&t);
+    return all;
+  }
+  const safetensors::index index = safetensors::read_index(path);
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  std::map<std::string_view, std::size_t> opened;
+  for (const auto& [tensor, name] : index.files) {
+    const auto [known, is_new] = opened.try_emplace(name, files.size());
+    if (is_new) files.emplace_back(folder + name);
+    const safetensors::file& in = files[known->second];
+    all.push_back(in.find(tensor));
+    if (all.back() == nullptr)
+      fail(status_code::data_loss, {path, ": tensor '", tensor, "' is not in ", in.path(), ", where the index has it"});
+  }
+  texts = index.texts;
+  return all;
+}
+
+TAGMA_COLD TAGMA_DECL std::size_t count_stars(std::string_view pattern) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '*') continue;
+    ++count;
+    if (i + 1 < pattern.size() && pattern[i + 1] == '*') ++i;
+  }
+  return count;
+}
+
+/// The name of a variable, with what the stars of the key stand for in place of its own.
+TAGMA_COLD TAGMA_DECL std::string without_stars(std::string_view pattern, const std::vector<std::string_view>& stars) {
+  std::string name;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '*') {
+      name += pattern[i];
+      continue;
+    }
+    name += stars[next++];
+    if (i + 1 < pattern.size() && pattern[i + 1] == '*') ++i;
+  }
+  return name;
+}
+
+TAGMA_COLD TAGMA_DECL std::string axes_text(array_view<const int> axes) {
+  std::string text = "{";
+  for (std::size_t i = 0; i < axes.size(); ++i) append_parts(text, {i == 0 ? "" : ", ", axes[i]});
+  return text + "}";
+}
+
+/// Throws InvalidArgument unless each axis is there once.
+TAGMA_COLD TAGMA_DECL void check_axes(array_view<const int> axes, std::string_view of) {
+  bool good = axes.size() <= static_cast<std::size_t>(max_rank);
+  for (std::size_t i = 0; good && i < axes.size(); ++i)
+    good = std::count(axes.begin(), axes.end(), static_cast<int>(i)) == 1;
+  if (!good)
+    fail(status_code::invalid_argument,
+         {of, ": the axes ", axes_text(axes), " are not the numbers from 0 on, each once, in some order"});
+}
+
+TAGMA_COLD TAGMA_DECL void check_rule(const restore_rule& r, const std::string& path) {
+  const std::string of = sentence({path, ": the rule for '", r.key, "'"});
+  check_axes(r.axes, of);
+  const std::size_t there = count_stars(r.key), here = count_stars(r.variable);
+  if (!r.variable.empty() && there != here)
+    fail(status_code::invalid_argument, {of, " has ", there, " stars, and ", here, " in '", r.variable, "'"});
+}
+
+TAGMA_COLD TAGMA_DECL std::string_view type_text(const safetensors::stored_tensor& t) {
+  return t.type == dtype::none ? t.format : to_string(t.type);
+}
+
+/// The axes of a tensor in the order in which a variable has them.
+TAGMA_COLD TAGMA_DECL shape permuted(const shape& dims, array_view<const int> axes) {
+  if (axes.empty()) return dims;
+  shape turned;
+  for (const int axis : axes) turned.push_back(dims[axis]);
+  return turned;
+}
+
+/// Throws InvalidArgument unless a tensor can become the value of a variable.
+TAGMA_COLD TAGMA_DECL void check_source(const safetensors::stored_tensor& from, array_view<const int> axes, bool cast,
+                                        const tensor_spec& to, const std::string& name, const std::string& path) {
+  const std::string what =
+      sentence({path, ": tensor '", from.name, "' is ", type_text(from), " ", to_string(from.dims)});
+  if (!axes.empty() && axes.size() != static_cast<std::size_t>(from.dims.rank))
+    fail(status_code::invalid_argument, {what, ", which has not the axes ", axes_text(axes)});
+  const bool floats = is_floating(from.type) && is_floating(to.type);
+  const bool same_type = from.type == to.type || (cast && floats);
+  if (same_type && permuted(from.dims, axes) == to.dims) return;
+  std::string turned, hint;
+  if (!axes.empty())
+    turned = sentence({", with the axes ", axes_text(axes), " ", to_string(permuted(from.dims, axes))});
+  if (!same_type && floats) hint = "; the option cast converts it";
+  if (axes.empty() && from.dims.rank > 1 && !(from.dims == to.dims)) {
+    std::vector<int> likely;  // [out, in, ...] where others have [..., in, out]
+    for (int i = 2; i < from.dims.rank; ++i) likely.push_back(i);
+    likely.push_back(1), likely.push_back(0);
+    if (permuted(from.dims, likely) == to.dims) append_parts(hint, {"; the axes ", axes_text(likely), " fit"});
+  }
+  fail(status_code::invalid_argument, {what, turned, from.name == name ? ", the variable of that name" : ", variable '",
+                                       from.name == name ? std::string() : name + "'", " is ", to_string(to), hint});
+}
+
+TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& session, const std::string& path,
+                                                       const restore_options& options, const target_function& map) {
+  struct source {
+    const safetensors::stored_tensor* tensor = nullptr;
+    std::vector<int> axes{};
+    bool asked_for = false;  // by a rule or the function
+  };
+  for (const restore_rule& r : options.rules) check_rule(r, path);
+  restore_report report;
+  std::vector<safetensors::file> files;
+  const std::vector<const safetensors::stored_tensor*> tensors = open_tensors(path, files, report.texts);
+
+  // Which variables are to be restored.
+  std::map<std::string_view, std::size_t> positions;
+  std::vector<std::string_view> names, stars;
+  std::vector<bool> wanted(session.variables().size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!is_saved(session.variables()[i])) continue;
+    names.push_back(session.variable(i).name());
+    positions.emplace(names.back(), i);
+    wanted[i] = options.variables.empty();
+  }
+  for (const std::string& pattern : options.variables) {
+    bool found = false;
+    for (const auto& [name, i] : positions)
+      if (fits_pattern(pattern, name, stars)) wanted[i] = found = true;
+    if (!found)
+      fail(status_code::not_found,
+           {path, ": the program has no variable '", pattern, "' to restore", nearest_text(pattern, names)});
+  }
+
+  // Where each tensor goes.
+  std::vector<source> sources(wanted.size());
+  std::vector<bool> matched(options.rules.size());
+  for (const safetensors::stored_tensor* const t : tensors) {
+    restore_target target{t->name, {}};
+    const restore_rule* rule = nullptr;
+    for (std::size_t r = 0; r < options.rules.size(); ++r) {
+      if (!fits_pattern(options.rules[r].key, t->name, stars)) continue;
+      matched[r] = true;
+      if (rule != nullptr) continue;
+      rule = &options.rules[r];
+      target = {without_stars(rule->variable, stars), rule->axes};
+    }
+    if (rule == nullptr && map.call != nullptr) {
+      target = map.call(map.of, *t);
+      check_axes(target.axes, sentence({path, ": tensor '", t->name, "'"}));
+    }
+    if (target.variable.empty()) continue;
+    const auto found = positions.find(target.variable);
+    if (found == positions.end()) {
+      if (rule != nullptr && options.strict && count_stars(rule->key) == 0)
+        fail(status_code::not_found, {path, ": tensor '", t->name, "' is for variable '", target.variable,
+                                      "', which the program has not", nearest_text(target.variable, names)});
+      continue;
+    }
+    const std::size_t i = found->second;
+    if (!wanted[i]) continue;
+    source& s = sources[i];
+    const bool asked_for = rule != nullptr || map.call != nullptr;
+    if (s.tensor != nullptr && s.asked_for && asked_for)
+      fail(status_code::invalid_argument,
+           {path, ": tensors '", s.tensor->name, "' and '", t->name, "' are both for variable '", found->first, "'"});
+    if (s.tensor == nullptr || asked_for) s = {t, std::move(target.axes), asked_for};
+  }
+  const auto keys_near = [&](std::string_view name) {
+    std::vector<std::string_view> keys;
+    for (const safetensors::stored_tensor* const t : tensors) keys.push_back(t->name);
+    return nearest_text(name, std::move(keys));
+  };
+  for (std::size_t r = 0; options.strict && r < matched.size(); ++r)
+    if (!matched[r] && count_stars(options.rules[r].key) == 0)
+      fail(status_code::not_found, {path, ": there is no tensor '", options.rules[r].key, "', which a rule names",
+                                    keys_near(options.rules[r].key)});
+
+  // Whether each fits.
+  std::vector<std::size_t> restored;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!wanted[i]) continue;
+    const tensor_spec& to = session.variables()[i].spec;
+    const std::string& name = session.variable(i).name();
+    if (sources[i].tensor != nullptr) {
+      check_source(*sources[i].tensor, sources[i].axes, options.cast, to, name, path);
+      report.restored.push_back({name, sources[i].tensor->name});
+      restored.push_back(i);
+    } else if (options.strict) {
+      fail(status_code::not_found,
+           {path, ": there is no tensor for variable '", name, "', which is ", to_string(to), keys_near(name)});
+    } else {
+      report.missing.push_back(name);
+    }
+  }
+  std::vector<const safetensors::stored_tensor*> used;
+  for (const std::size_t i : restored) used.push_back(sources[i].tensor);
+  std::sort(used.begin(), used.end());
+  for (const safetensors::stored_tensor* const t : tensors)
+    if (!std::binary_search(used.begin(), used.end(), t)) report.unused.push_back(t->name);
+  std::uint64_t step = 0;
+  const auto text = report.texts.find("step");
+  const bool is_whole = options.strict && options.variables.empty();
+  const bool has_step = is_whole && text != report.texts.end();
+  if (has_step) {
+    const char* const end = text->second.data() + text->second.size();
+    const auto [last, problem] = std::from_chars(text->second.data(), end, step);
+    if (problem != std::errc{} || last != end)
+      fail(status_code::data_loss,
+           path + ": the text \"step\" is \"" + text->second + "\", expected the number of a run");
+  }
+
+  // What is written to a device in another form than it has in the file is made here first.
+  runtime::aligned_bytes made;
+  const runtime::stored_variable* largest = nullptr;
+  for (const std::size_t i : restored) {
+    const runtime::stored_variable& v = session.variable(i);
+    if (v.device() >= 0 && (largest == nullptr || v.bytes() > largest->bytes())) largest = &v;
+  }
+  if (largest != nullptr) made = largest->host_room("a copy of ");
+  // All begin before the first is written, in the order in which runs begin several: what may fail then changes
+  // nothing.
+  std::sort(restored.begin(), restored.end(),
+            [&](std::size_t a, std::size_t b) { return &session.variable(a) < &session.variable(b); });
+  const runtime::session_core::pass writing(session, true, path + ": nothing was restored: ");
+  std::vector<std::byte*> to;
+  to.reserve(restored.size());
+  try {
+    for (const std::size_t i : restored) to.push_back(session.variable(i).begin_update(false));
+    for (std::size_t r = 0; r < restored.size(); ++r) {
+      const runtime::stored_variable& v = session.variable(restored[r]);
+      const source& s = sources[restored[r]];
+      write_permuted(v.device() < 0 ? to[r] : made.data(), v.spec().type, v.spec().dims, *s.tensor, s.axes);
+      if (v.device() >= 0) v.write(to[r], made.data());
+    }
+  } catch (...) {
+    for (std::size_t r = 0; r < to.size(); ++r) session.variable(restored[r]).abandon_update();
+    throw;
+  }
+  for (const std::size_t i : restored) session.variable(i).end_update();
+  if (has_step) session.set_step(step);
+  return report;
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_TRAIN_RESTORE_IPP
+#endif  // TAGMA_SINGLE_TRAIN_RESTORE_HPP
+// ---- tagma/train/save.hpp
+#ifndef TAGMA_SINGLE_TRAIN_SAVE_HPP
+#define TAGMA_SINGLE_TRAIN_SAVE_HPP
+
+/// @file
+/// All variables of a session in one file in the safetensors format; restore.hpp has the way back.
+
+namespace tagma {
+namespace detail {
+
+void save_variables(runtime::session_core& session, const std::string& path, safetensors::metadata texts);
 
 }  // namespace detail
 
@@ -1622,29 +2726,16 @@ void save(session<Program>& s, const std::string& path, safetensors::metadata te
   detail::save_variables(s.core(), path, std::move(texts));
 }
 
-/// Gives every variable of a session the value that a file has under its name. Everything is checked first: if this
-/// throws, the session is as it was. Tensors in the file that are no variable are left alone, so that a program without
-/// an optimizer reads the file of a training program; a file without the text "step" leaves the number of runs alone.
-/// @return the texts in the file
-/// Throws NotFound if there is no such file or it lacks a variable, InvalidArgument for another shape or element type,
-/// DataLoss if the file is damaged.
-template <class Program>
-safetensors::metadata restore(session<Program>& s, const std::string& path) {
-  return detail::restore_variables(s.core(), path);
-}
-
 }  // namespace tagma
 
 // ---- tagma/train/save.ipp
+#ifndef TAGMA_SINGLE_TRAIN_SAVE_IPP
+#define TAGMA_SINGLE_TRAIN_SAVE_IPP
 
 /// @file
 /// Definitions of save.hpp: in the compiled half, or else in each file that includes it.
 
-#include <charconv>
-
 namespace tagma::detail {
-
-TAGMA_DECL bool is_saved(const plan::plan_variable& v) { return v.initializer != tagma::detail::preloaded_kind; }
 
 TAGMA_DECL void save_variables(runtime::session_core& session, const std::string& path, safetensors::metadata texts) {
   const runtime::session_core::pass reading(session, false, path + ": nothing was saved: ");
@@ -1665,46 +2756,9 @@ TAGMA_DECL void save_variables(runtime::session_core& session, const std::string
   safetensors::write(path, tensors, std::move(texts));
 }
 
-TAGMA_DECL safetensors::metadata restore_variables(runtime::session_core& session, const std::string& path) {
-  const safetensors::file stored(path);
-  std::vector<const safetensors::stored_tensor*> sources;  // of each variable; nullptr if files leave it out
-  for (std::size_t i = 0; i < session.variables().size(); ++i) {
-    if (!is_saved(session.variables()[i])) {
-      sources.push_back(nullptr);
-      continue;
-    }
-    const std::string& name = session.variable(i).name();
-    const tensor_spec& wanted = session.variables()[i].spec;
-    const safetensors::stored_tensor* found = stored.find(name);
-    if (found == nullptr)
-      fail(status_code::not_found,
-           path + ": there is no tensor for variable '" + name + "', which is " + to_string(wanted));
-    if (found->type != wanted.type || !(found->dims == wanted.dims)) {
-      const std::string_view type = found->type == dtype::none ? found->format : to_string(found->type);
-      fail(status_code::invalid_argument, {path, ": tensor '", name, "' is ", type, " ", to_string(found->dims),
-                                           ", the variable of that name is ", to_string(wanted)});
-    }
-    sources.push_back(found);
-  }
-  std::uint64_t step = 0;
-  const auto text = stored.metadata().find("step");
-  if (text != stored.metadata().end()) {
-    const char* const end = text->second.data() + text->second.size();
-    const auto [last, problem] = std::from_chars(text->second.data(), end, step);
-    if (problem != std::errc{} || last != end)
-      fail(status_code::data_loss,
-           path + ": the text \"step\" is \"" + text->second + "\", expected the number of a run");
-  }
-
-  const runtime::session_core::pass writing(session, true, path + ": nothing was restored: ");
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i] != nullptr) session.variable(i).assign(sources[i]->data);
-  }
-  if (text != stored.metadata().end()) session.set_step(step);
-  return stored.metadata();
-}
-
 }  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_TRAIN_SAVE_IPP
+#endif  // TAGMA_SINGLE_TRAIN_SAVE_HPP
 
 // ---- tagma/base/epilogue.hpp
 

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Builds and runs a consumer of the library in a fresh folder, the way users do: through an installed CMake package that
-was moved after the installation, add_subdirectory, pkg-config, or the single header; and links two units that both
+was moved after the installation, add_subdirectory, FetchContent, the port for vcpkg, the recipe for Conan, pkg-config, or the single header; and links two units that both
 include every umbrella, in two orders. With the compiled half, the same ways, and as one file without CMake."""
 
 import argparse
+import hashlib
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -34,22 +38,76 @@ def install(arguments, work):
     return work / "moved"
 
 
-def cmake_consumer(arguments, work, project, *definitions):
+def cmake_consumer(arguments, work, project, *definitions, targets=("consumer",)):
     run(arguments.cmake, "-S", HERE / project, "-B", work / "build", f"-DCMAKE_CXX_COMPILER={arguments.compiler}",
         "-DCMAKE_BUILD_TYPE=Debug", *definitions)
-    run(arguments.cmake, "--build", work / "build")
+    run(arguments.cmake, "--build", work / "build", "--target", *targets)
     run(work / "build/consumer", arguments.version)
 
 
 def find_package(arguments, work):
     prefix = install(arguments, work)
     cmake_consumer(arguments, work, "find_package", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEXPECTED_VERSION={arguments.version}",
-                   "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF")
+                   "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF", targets=("consumer", "data"))
     run(work / "build/data")
 
 
 def add_subdirectory(arguments, work):
     cmake_consumer(arguments, work, "add_subdirectory", f"-DTAGMA_SOURCE={ROOT}")
+
+
+def fetch_content(arguments, work):
+    """An archive of what CMake needs, which FetchContent unpacks."""
+    archive = work / "tagma.tar.gz"
+    with tarfile.open(archive, "w:gz", compresslevel=1) as packed:
+        for name in ("CMakeLists.txt", "LICENSE", ".cmake", "include", "tools"):
+            packed.add(ROOT / name, f"tagma/{name}")
+    cmake_consumer(arguments, work, "fetch_content", f"-DTAGMA_ARCHIVE={archive.as_uri()}",
+                   f"-DTAGMA_ARCHIVE_SHA256={hashlib.sha256(archive.read_bytes()).hexdigest()}")
+
+
+def vcpkg(arguments, work):
+    """The port, run as vcpkg does, and what it installed, moved; what vcpkg.json says, without vcpkg. It needs one of two
+    features."""
+    port = ROOT / "tools/vcpkg/tagma"
+    manifest = json.loads((port / "vcpkg.json").read_text(encoding="utf-8"))
+    if (manifest["name"], manifest["version"]) != ("tagma", arguments.version):
+        sys.exit(f"vcpkg.json is of {manifest['name']} {manifest['version']}, not of tagma {arguments.version}")
+    backends = (ROOT / ".cmake/backends.cmake").read_text(encoding="utf-8")
+    known = set(re.findall(r"^tagma_optional\((\w+)", backends, re.M))
+    if set(manifest["features"]) != known or not set(manifest["default-features"]) <= known:
+        sys.exit(f"vcpkg.json has the features {sorted(manifest['features'])}, CMake knows {sorted(known)}")
+
+    def install_port(features, folder):
+        command = [arguments.cmake, f"-DPORTFILE={port / 'portfile.cmake'}", f"-DFEATURES={';'.join(features)}",
+                   f"-DCOMPILER={arguments.compiler}", f"-DCURRENT_PACKAGES_DIR={folder}", "-P", HERE / "vcpkg/run_port.cmake"]
+        return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+
+    refused = install_port(["core", "zlib"], work / "refused")
+    if refused.returncode == 0 or "the feature eigen or onednn" not in " ".join(refused.stderr.split()):
+        sys.exit(f"without a library for matrix products the port says:\n{refused.stderr[:2000]}")
+    answer = install_port(["core", arguments.math], work / "first")
+    if answer.returncode:
+        sys.exit(f"the port fails:\n{answer.stderr[:3000]}")
+    shutil.move(work / "first", work / "moved")
+    cmake_consumer(arguments, work, "find_package", f"-Dtagma_DIR={work / 'moved/share/tagma'}",
+                   f"-DEXPECTED_VERSION={arguments.version}", "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF")
+
+
+def conan(arguments, work):
+    """The recipe and its test package, with the libraries of this machine."""
+    program = shutil.which("conan")
+    if program is None:
+        print("conan was not found: tools/conan/conanfile.py is not tried")
+        sys.exit(77)
+    env = {"CONAN_HOME": str(work / "conan"), "CXX": arguments.compiler}
+    run(program, "profile", "detect", env=env)
+    shutil.copytree(ROOT / "tools/conan", work / "copy/tools/conan")  # building leaves files beside the test package
+    for name in (".cmake", "include"):
+        shutil.copytree(ROOT / name, work / "copy" / name)
+    for name in ("CMakeLists.txt", "LICENSE"):
+        shutil.copy(ROOT / name, work / "copy")
+    run(program, "create", work / "copy/tools/conan", "-o", "tagma/*:system=True", "-s", "compiler.cppstd=20", env=env)
 
 
 def compile_and_run(arguments, work, flags, libraries):
@@ -209,7 +267,7 @@ def late_units(arguments, work):
     link_in_orders(arguments, work, parts, ((0, 1, 2, 3), (3, 2, 1, 0), (1, 0, 2, 3)), arguments.registry)
 
 
-WAYS = {f.__name__: f for f in (find_package, add_subdirectory, pkg_config, single_header, two_units, header_model, late_header_model, late_units,
+WAYS = {f.__name__: f for f in (find_package, add_subdirectory, fetch_content, vcpkg, conan, pkg_config, single_header, two_units, header_model, late_header_model, late_units,
                                 find_package_compiled, add_subdirectory_compiled, pkg_config_compiled, compiled_file)}
 
 

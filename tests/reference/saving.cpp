@@ -52,6 +52,18 @@ TEST_CASE("reference: files of variables") {
   CHECK(text(tg::safetensors::file("model.safetensors").load<float>("kernel")) == "[[0.5], [2]]");
 }
 
+TEST_CASE("reference: summaries of models") {
+  // example: summary, model_summary, layer_summary, summary_totals, to_string
+  constexpr auto x = tg::placeholder<"x", float, tg::dyn, 8>();
+  auto y = tg::dense<"hidden", 16>(x);
+  tg::model_summary model = tg::summary(tg::compile([=] { return tg::outputs(y); }));
+  std::int64_t parameters = model.totals.parameters;  // 144: 8 * 16 + 16
+  std::string table = tg::to_string(model);           // a line for each layer and each of its variables
+  // end
+  CHECK(parameters == 144);
+  CHECK(table.find("hidden") != std::string::npos);
+}
+
 TEST_CASE("reference: files of several machines") {
   const tagma::test::working_directory folder;
   // example: safetensors::index, safetensors::to_json, safetensors::index_from_json, safetensors::is_file_name

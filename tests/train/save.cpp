@@ -136,12 +136,16 @@ TEST_CASE("a restore that fails leaves the session as it was") {
     CHECK(session.core().step() == step);
     return std::string(e.what());
   };
-  CHECK(refused({kernel}) == "NotFound: " + path + ": there is no tensor for variable 'count', which is int64 []");
+  CHECK(refused({kernel}) ==
+        "NotFound: " + path +
+            ": there is no tensor for variable 'count', which is int64 []; the nearest is 'layer/kernel'");
   CHECK(refused({counter}) ==
-        "NotFound: " + path + ": there is no tensor for variable 'layer/kernel', which is float32 [2, 3]");
+        "NotFound: " + path +
+            ": there is no tensor for variable 'layer/kernel', which is float32 [2, 3]; the nearest is 'count'");
   CHECK(refused({counter, {"layer/kernel", dtype::float32, {3, 2}, numbers}}) ==
         "InvalidArgument: " + path +
-            ": tensor 'layer/kernel' is float32 [3, 2], the variable of that name is float32 [2, 3]");
+            ": tensor 'layer/kernel' is float32 [3, 2], the variable of that name is float32 [2, 3]; the axes {1, 0} "
+            "fit");
   CHECK(refused({{"count", dtype::int32, {}, &one}, kernel}) ==
         "InvalidArgument: " + path + ": tensor 'count' is int32 [], the variable of that name is int64 []");
   for (const char* text : {"x", "", "3x", "-1", "99999999999999999999"})

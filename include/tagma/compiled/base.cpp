@@ -5,5 +5,6 @@
 #include "tagma/base/file_folder.ipp"
 #include "tagma/base/heap_array.ipp"
 #include "tagma/base/json.ipp"
+#include "tagma/base/nearest.ipp"
 #include "tagma/base/no_memory.ipp"
 #include "tagma/base/replace_file.ipp"

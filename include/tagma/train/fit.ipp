@@ -71,7 +71,7 @@ TAGMA_COLD TAGMA_DECL void fit_run::go_on() {
   const std::vector<std::int64_t> numbers = numbers_of_checkpoints(how_.checkpoints);
   if (numbers.empty()) return;
   const std::int64_t last = *std::max_element(numbers.begin(), numbers.end());
-  const safetensors::metadata texts = restore_variables(*session_, numbered(last));
+  const safetensors::metadata texts = restore_variables(*session_, numbered(last)).texts;
   const auto text_of = [&](const char* name) {
     const auto found = texts.find(name);
     return found == texts.end() ? std::string() : found->second;
