@@ -7,7 +7,7 @@ import re
 
 # Namespaces whose names programs write. All others are the library's own.
 PUBLIC = {"tagma": "tg", "tagma::early": "tg", "tagma::datasets": "tg::datasets", "tagma::io": "tg::io", "tagma::literals": "tg::literals",
-          "tagma::safetensors": "tg::safetensors"}
+          "tagma::metrics": "tg::metrics", "tagma::safetensors": "tg::safetensors"}
 OPENS = re.compile(r"^namespace (%s) \{" % "|".join(PUBLIC), re.M)
 TOKEN = re.compile(r'///[^\n]*|//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\''
                    r"|[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|'?[\w.])*|::|->|&&|\|\||[<>=!]=|\.\.\.|\n|\s|.", re.S)
@@ -364,18 +364,20 @@ class Reader:
             token, line = self.tokens[i]
             if token.startswith("///<"):
                 if made is not None and made.members:
-                    made.members[-1].doc = token[4:].strip()
+                    made.members[-1].doc = (made.members[-1].doc + "\n" + token[4:].strip()).strip()
             elif token.startswith("///"):
                 doc.append(token[3:].strip())
             elif re.match(r"[A-Za-z_]", token):
                 words = []
-                while i < end - 1 and self.tokens[i][0] != ",":
+                while i < end - 1 and self.tokens[i][0] != "," and not self.tokens[i][0].startswith("///"):
                     words.append(self.tokens[i][0])
                     i += 1
                 if made is not None:
                     made.members.append(Name("enumerator", made.name, words[0], spell([w for w in words if w != "\n"
                                              and not w.startswith("///")]), "\n".join(doc), "", self.header, line))
                 doc = []
+                if i < end - 1 and self.tokens[i][0] != ",":  # behind the last one stands only its comment
+                    continue
             i += 1
         return end
 

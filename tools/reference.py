@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Writes docs/reference/ from the comments of the headers, with examples from the guide, tests/structure/reference.cpp and examples/.
+"""Writes docs/reference/ from the comments of the headers, with examples of tests/reference/, which are for the names that they list,
+and for names without one from the guide and examples/. An example in tests/reference/PAGE.cpp, or PAGE_more.cpp:
+      // example: the names of the page PAGE that it shows, as read_npy, io::read_npy
+      a few lines, whose [shapes and values] in comments stand in a text that the test case compares
+      // end
     reference.py                writes the pages
     reference.py --check        says which pages differ from what would be written
     reference.py --self-test"""
@@ -28,12 +32,12 @@ PAGES = [
     ("activations", "Operations: activations", "`relu`, `tanh`, `sigmoid` and `softplus` are with the [functions](math.md).",
      ["nn/activations.hpp", "expr/op/softmax.hpp:softmax", "expr/op/softmax.hpp:log_softmax"]),
     ("shapes", "Operations: shapes, slices, indices", "What moves elements and leaves them as they are.",
-     ["expr/op/view.hpp", "expr/op/transpose.hpp", "expr/op/concat.hpp", "expr/op/slice.hpp", "expr/op/gather.hpp", "expr/op/filter.hpp"]),
+     ["expr/op/view.hpp", "expr/op/transpose.hpp", "expr/op/concat.hpp", "expr/op/slice.hpp", "expr/op/gather.hpp", "expr/op/filter.hpp", "expr/op/positions.hpp"]),
     ("reductions", "Operations: reductions, sorts, sums",
      "Over axes, or over all elements; accuracy is a mean of `equal`, and top-k is `top_k`.",
      ["expr/op/reduce.hpp", "expr/op/moments.hpp", "expr/op/top_k.hpp", "expr/op/sort.hpp", "expr/op/scan.hpp"]),
     ("products", "Operations: products, convolutions, pooling", "Without variables of their own; [layers](layers.md) have these.",
-     ["expr/op/matmul.hpp", "expr/op/window.hpp", "expr/op/conv.hpp", "expr/op/pool.hpp", "expr/op/normalize.hpp"]),
+     ["expr/op/matmul.hpp", "expr/op/attention.hpp", "expr/op/window.hpp", "expr/op/conv.hpp", "expr/op/pool.hpp", "expr/op/normalize.hpp"]),
     ("random", "Operations: random numbers", "Their bytes follow from the seed of the session, the number of the run and the place in the program.",
      ["expr/op/random.hpp", "expr/op/shuffle.hpp"]),
     ("control", "Operations: order, loops, branches, state", "What runs before what, how often, and what it changes.",
@@ -41,7 +45,7 @@ PAGES = [
     ("layers", "Layers", "Functions that make the variables which they need, under a name.",
      ["nn/layers.hpp", "expr/phase.hpp", "nn/conv_layers.hpp", "nn/recurrent.hpp", "nn/cells.hpp"]),
     ("losses", "Losses", "Predictions come first, then labels. `sparse_softmax_cross_entropy` takes classes as integers.",
-     ["nn/losses.hpp", "expr/op/softmax.hpp"]),
+     ["nn/losses.hpp", "expr/op/softmax.hpp", "nn/weighted_losses.hpp"]),
     ("metrics", "Metrics", "What is measured over many batches.", ["nn/metric*", "train/metric*"]),
     ("optimizers", "Gradients and optimizers", "Derivatives, clipping, and updates of variables. All numbers of an optimizer are values of the running program.",
      ["expr/op/gradient.hpp", "nn/optimizers.hpp", "nn/training_options.hpp", "plan/trainable_variables.hpp", "nn/own_optimizer.hpp", "nn/optimizer*", "nn/clip.hpp", "nn/average_gradients.hpp"]),
@@ -77,6 +81,11 @@ PAGES = [
 # What the library has for itself in the namespace of its users; operations and resources of one's own use some of it.
 INTERNAL = ["base/*", "expr/carried.hpp", "expr/resource.hpp", "data/meter.hpp", "data/stage.hpp", "data/thread_search.hpp", "data/tuner.hpp",
             "runtime/mutex.hpp", "expr/op/text_constant.hpp", "cluster/updates_of_run.hpp"]
+# Functions that need no example, and why. Everything that is not a function may have one.
+NO_EXAMPLE = {
+    ("sessions", "operator<<"): "without <tagma/explain.hpp> the compiler refuses it",
+}
+SNIPPET = re.compile(r"^( *)// example: ([^\n]+(?:(?<=,)\n *// [^\n]+)*)\n(.*?)^ *// end\n", re.S | re.M)
 CODE = re.compile(r"^```cpp\n(.*?)^```$", re.S | re.M)
 # What only says that a call is refused is in docs/diagnostics.md.
 REFUSED = re.compile(r"^([^.]*: TAGMA-E\d+\.\s*)+$")
@@ -102,7 +111,7 @@ def page_of(name):
 
 
 def umbrellas(root):
-    """For each header, the umbrella that one includes to have it: tagma.hpp before others, else the smallest."""
+    """For each header, the umbrella that one includes to have it: tagma.hpp before others, then that of its folder, else the smallest."""
     base = pathlib.Path(root) / "include"
     direct = {p.relative_to(base).as_posix(): re.findall(r'^\s*#\s*include "(tagma/[^"]+)"', p.read_text(encoding="utf-8"), re.M)
               for p in base.rglob("*.?pp")}
@@ -117,9 +126,22 @@ def umbrellas(root):
         tops[top] = seen
     found = {}
     for header in direct:
-        having = sorted((t for t, seen in tops.items() if header in seen and t != "tagma/fwd.hpp"), key=lambda t: (t != "tagma/tagma.hpp", len(tops[t]), t))
+        having = sorted((t for t, seen in tops.items() if header in seen and t != "tagma/fwd.hpp"), 
+                        key=lambda t: (t != "tagma/tagma.hpp", folder_umbrella(header) != t, kernel_of(header) not in tops[t], len(tops[t]), t))
         found[header] = having[0] if having else header
     return found
+
+
+def kernel_of(header):
+    """The kernel of an operation, without which nothing runs it, although some umbrellas have it for programs in files."""
+    return "tagma/device/cpu/kernel/" + header.rpartition("/")[2]
+
+
+def folder_umbrella(header):
+    folder = header.split("/")[1]
+    if header in ("tagma/plan/any_program.hpp", "tagma/tensor/any_tensor.hpp"):
+        return "tagma/programs.hpp"
+    return {"data": "tagma/datasets.hpp"}.get(folder, f"tagma/{folder}.hpp")
 
 
 DIAGNOSTICS = {}  # where docs/diagnostics.md has each number
@@ -274,11 +296,6 @@ def examples(root):
     if guide.exists():
         for block in CODE.findall(guide.read_text(encoding="utf-8")):
             found += [(s, "../guide.md", "guide") for s in statements(block)]
-    own = pathlib.Path(root) / "tests/structure/reference.cpp"
-    if own.exists():
-        body = own.read_text(encoding="utf-8").partition("int main() {\n")[2]
-        body = re.sub(r"^  ", "", body, flags=re.M)
-        found += [(s, "../../tests/structure/reference.cpp", own.name) for s in statements(re.sub(r"^//.*\n", "", body, flags=re.M))]
     for path in sorted((pathlib.Path(root) / "examples").glob("*.cpp")):
         text = re.sub(r"^//.*\n|^#.*\n", "", path.read_text(encoding="utf-8"), flags=re.M)
         lines = [l for l in text.split("\n")]
@@ -294,6 +311,117 @@ def examples(root):
     return found
 
 
+def snippets(root):
+    """The examples of tests/reference/: (page, name as the page has it) to [(declarations that it needs, code, file)]."""
+    found = {}
+    for path in sorted((pathlib.Path(root) / "tests/reference").glob("*.cpp")):
+        for case in re.split(r"^TEST_CASE", path.read_text(encoding="utf-8"), flags=re.M):
+            for snippet in SNIPPET.finditer(case):
+                indent, names, code = snippet.groups()
+                code = "\n".join(line.removeprefix(indent) for line in code.rstrip().split("\n"))
+                before = "\n".join(line.removeprefix(indent) for line in case[:snippet.start()].split("\n")[1:])
+                for name in split_names(names):
+                    found.setdefault((path.stem.partition("_")[0], name), []).append((declared_before(code, before), code, path.name))
+    return found
+
+
+DECLARED = re.compile(r"(?:static |constexpr |const )*(?:auto|(?:tg|std)::[\w:]+(?:<[^=;(]*>)?)[&*]? (?:(\w+)(?: =|[({;])|\[([^\]]+)\] =)")
+
+
+def declared_before(code, before):
+    """The statements of a test case in front of an example that declare what it uses, and what these use in turn."""
+    declaring, own = {}, set()
+    for statement in statements(re.sub(r"^\s*//.*\n", "", before, flags=re.M)):
+        match = DECLARED.match(statement)
+        names = re.findall(r"\w+", (match[1] or match[2]) if match else "")
+        if "tagma::test" in statement or words(statement) & own:
+            own.update(re.findall(r"^(?:const )?[\w:]+ (\w+)[ ({;]", statement) + names)
+        else:
+            declaring.update({name: statement for name in names})
+    needed, left, seen = [], words(code), set()
+    while left:
+        name = left.pop()
+        if name in declaring and name not in seen and declaring[name] not in code:
+            seen.add(name)
+            needed.append(declaring[name])
+            left |= words(declaring[name])
+    order = list(declaring.values())
+    return sorted(set(needed), key=order.index)
+
+
+def shown_examples(found):
+    """The text of all examples of a name; what one has declared, the next one leaves out."""
+    text, said = f"\nExample, from [{found[0][2]}](../../tests/reference/{found[0][2]}):\n", ""
+    for needed, code, _ in found:
+        code = "".join(statement + "\n" for statement in needed if statement not in said) + code
+        said += code
+        text += f"\n```cpp\n{code}\n```\n"
+    return text
+
+
+def words(code):
+    """The names in a piece of code that are no members and in no namespace."""
+    return set(re.findall(r"(?<![\w.:])[A-Za-z_]\w*", re.sub(r'"(?:\\.|[^"\\])*"|//.*', "", code)))
+
+
+def split_names(names):
+    return re.split(r",\s+(?:// )?", names)
+
+
+def uses(code, name):
+    """Whether an example has the name of a function, the last word of it or the operator: in a comment, too, as `tg::add(a, b)` beside a + b."""
+    word = name.rpartition("::")[2]
+    if word.startswith("operator"):
+        return word.removeprefix("operator").removeprefix('""').strip() in code
+    return re.search(rf"\b{word}\b", code) is not None
+
+
+def wrong_examples(root, names):
+    """Functions without an example, examples of what is not there or is not in them, and comments that no test case compares."""
+    all_snippets, pieces, functions, known = snippets(root), examples(root), {}, set()
+    for name in names:
+        page = page_of(name)
+        if page is None or REFUSED.match(name.doc or name.group) or "diagnose::" in name.signature:
+            continue
+        spelled = docstrings.PUBLIC[name.scope] + "::" + name.name
+        known.add((page, spelled.removeprefix("tg::")))
+        if name.kind == "function" or name.kind == "variable" and "](" in name.signature:
+            functions.setdefault((page, spelled.removeprefix("tg::")), name)
+    for (page, name), where in functions.items():
+        has = (page, name) in all_snippets or example_of("tg::" + name, pieces)
+        if not has and (page, name) not in NO_EXAMPLE:
+            yield f"{where.header}:{where.line}: {name} has no example; tests/reference/{page}.cpp has room for one"
+        if has and (page, name) in NO_EXAMPLE:
+            yield f"tools/reference.py: NO_EXAMPLE has {name} of {page}, which has one"
+    if pathlib.Path(root) == ROOT:
+        yield from (f"tools/reference.py: NO_EXAMPLE has {name} of {page}, which is not there" for page, name in NO_EXAMPLE if (page, name) not in functions)
+    for (page, name), found in all_snippets.items():
+        for _, code, file in found:
+            if (page, name) not in known:
+                yield f"tests/reference/{file}: an example of {name}, which docs/reference/{page}.md does not have"
+            elif (page, name) in functions and not uses(code, name):
+                yield f"tests/reference/{file}: an example of {name} that does not use it"
+    for path in sorted((pathlib.Path(root) / "tests/reference").glob("*.cpp")):
+        for case in re.split(r"^TEST_CASE", path.read_text(encoding="utf-8"), flags=re.M):
+            compared = " ".join(re.findall(r'"((?:\\.|[^"\\])*)"', SNIPPET.sub("", case)))
+            for _, _, code in SNIPPET.findall(case):
+                for said in re.findall(r"//.*", code):
+                    for value in bracketed(said):
+                        if value not in compared:
+                            yield f"tests/reference/{path.name}: no text of the test case has {value}, as an example says"
+
+
+def bracketed(text):
+    """What stands in outermost brackets, but those of an index, as in x[0]."""
+    found, depth = [], 0
+    for i, c in enumerate(text):
+        if c == "[" and (depth := depth + 1) == 1:
+            first = i
+        elif c == "]" and depth and (depth := depth - 1) == 0:
+            found += [text[first:i + 1]] if not re.match(r"[\w)\]]", text[first - 1:first]) else []
+    return found
+
+
 def example_of(spelled, pieces):
     use = re.compile(re.escape(spelled) + r"(?![\w])")
     return next((p for p in pieces if spelled in p[0] and p[0].count("\n") < 12 and use.search(re.sub(r"//.*", "", p[0]))), None)
@@ -303,7 +431,7 @@ def pages(root, all_names=None):
     """The text of each page by the name of its file, of these names or those of the headers."""
     homes = umbrellas(root)
     read_diagnostics(root)
-    pieces = examples(root)
+    pieces, of_names = examples(root), snippets(root)
     by_page = {}
     for name in docstrings.read(root) if all_names is None else all_names:
         page = page_of(name)
@@ -339,9 +467,12 @@ def pages(root, all_names=None):
                 members = members_markdown(name)
                 if members:
                     text += f"\n{members}\n"
-            example = example_of(spelled, pieces)
+            own = of_names.get((file, spelled.removeprefix("tg::")), [])
+            example = None if own else example_of(spelled, pieces)
+            shown += bool(own or example)
+            if own:
+                text += shown_examples(own)
             if example:
-                shown += 1
                 text += f"\nExample, from [{example[2]}]({example[1]}):\n\n```cpp\n{example[0]}\n```\n"
         written[file + ".md"] = text
         index.append(f"| [{title}]({file}.md) | " + ", ".join(f"[`{s.removeprefix('tg::')}`]({file}.md#{anchor(s)})" for s, _ in order) + " |")
@@ -350,7 +481,7 @@ def pages(root, all_names=None):
         "# Reference\n\nEvery public name, from the comments of the headers: what it does, its parameters with their defaults, the variables that\n"
         "it makes, and its errors, by number (TAGMA-E: [diagnostics](../diagnostics.md), refused by the compiler) or by status code\n"
         "([errors](errors.md), thrown when the program runs). `namespace tg = tagma;` throughout. Names of PyTorch, Keras and TensorFlow:\n"
-        f"[translation](../translation.md). {count} names, {shown} of them with an example that the tests compile.\n\n"
+        f"[translation](../translation.md). {count} names, {shown} of them with an example that the tests run.\n\n"
         "These pages are written by `python3 tools/reference.py`; `mkdocs build -f tools/mkdocs.yml` makes a site of them that can be searched.\n\n"
         "| | |\n|---|---|\n" + "\n".join(index) + "\n")
     return written
@@ -410,6 +541,19 @@ template <class T, class Place = TAGMA_FRESH_TYPE(T)>
 """
 
 
+EXAMPLE = """TEST_CASE("two") {
+  const tagma::test::folder folder;
+  const std::string unseen = folder.path;
+  auto pair = tg::tensor<float>({2}, {2, 3});
+  auto other = pair;
+  // example: %s
+  auto two = tg::twice(pair);  // [4, 6]
+  // end
+  CHECK(text(two) == "%s");
+}
+"""
+
+
 def self_test():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
@@ -418,6 +562,17 @@ def self_test():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
         page = pages(root)["layers.md"]
+        guide = list(wrong_examples(root, docstrings.read(root)))
+        (root / "docs/guide.md").write_text("", encoding="utf-8")
+        without = list(wrong_examples(root, docstrings.read(root)))
+        (root / "tests/reference").mkdir(parents=True)
+        own = root / "tests/reference/layers.cpp"
+        own.write_text(EXAMPLE % ("twice", "[4, 6]"), encoding="utf-8")
+        right, shown = list(wrong_examples(root, docstrings.read(root))), pages(root)["layers.md"]
+        own.write_text(EXAMPLE % ("twice, thrice", "[4, 5]"), encoding="utf-8")
+        false = list(wrong_examples(root, docstrings.read(root)))
+        own.unlink()
+        (root / "docs/guide.md").write_text("```cpp\nauto two = tg::twice(1.0f);\n```\n", encoding="utf-8")
         before = check(root)
         write(root)
         wrong = [
@@ -429,6 +584,11 @@ def self_test():
             "auto two = tg::twice(1.0f);" not in page,
             "#include <tagma/tagma.hpp>" not in page,
             len(before) != 2,
+            guide != [],
+            len(without) != 1 or "twice has no example" not in without[0],
+            right != [],
+            "```cpp\nauto pair = tg::tensor<float>({2}, {2, 3});\nauto two = tg::twice(pair);  // [4, 6]\n```" not in shown or "layers.cpp" not in shown,
+            len(false) != 2 or "thrice" not in false[0] or "[4, 6]" not in false[1],
             check(root) != [],
         ]
         (root / "docs/reference/layers.md").write_text("old", encoding="utf-8")

@@ -370,7 +370,7 @@ struct listen_addresses {
 ///  - who listens on loopback or at a Unix socket alone advertises nothing else.
 [[nodiscard]] listen_addresses listen_at(const address& advertise, const std::optional<address>& bind = std::nullopt);
 
-/// The same after the system chose a port.
+/// The addresses of a server once the system has chosen its port, which stands in place of each port 0.
 [[nodiscard]] listen_addresses with_port(listen_addresses addresses, std::uint16_t port);
 
 }  // namespace tagma
@@ -1946,7 +1946,8 @@ struct launch {
   std::optional<std::uint16_t> base_port;  ///< that the launcher's numbers suggest
 };
 
-/// Gives `hosts` to a launch of which all processes are on this host: "localhost" for each.
+/// Gives `hosts` to a launch of which all processes are on this host, by `size` and `local_size`: "localhost" for each.
+/// Leaves any other as it is.
 void fill_hosts_of_one(launch& l);
 
 /// The address of each task: the host of its rank, and `base_port` plus the number of lower ranks of that host; port 0
@@ -2219,7 +2220,8 @@ namespace tagma {
   }
 }
 
-/// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
+/// Throws "path: cannot be opened: No such file or directory" and the like, with the code of an `errno`.
+/// @param cannot what could not be done, behind "cannot be": "opened"
 [[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
@@ -2281,7 +2283,7 @@ class output_file {
   detail::descriptor descriptor_;
 };
 
-/// The whole content of a file.
+/// The whole content of a regular file. Throws as `input_file` does.
 [[nodiscard]] std::string read_file(const std::string& path);
 
 }  // namespace tagma

@@ -539,7 +539,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
   }
 }
 
-/// The same and, as a third handle, how often each value is there [u], int64.
+/// What `unique` returns and, as a third handle, how often each value is there [u], int64.
 template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto unique_with_counts(const E& e) {
   TAGMA_NEEDS_VECTOR(typename E::spec_type);
@@ -609,7 +609,7 @@ template <bool Descending, class Place, class E>
 
 }  // namespace detail
 
-/// The positions that sort the last axis: `gather_last` at them is `sort`. The smallest element comes first, or the
+/// The positions that sort the last axis: at them are the elements of `sort`. The smallest element comes first, or the
 /// largest with `tagma::descending`. Of equal elements the lower position comes first, both ways; NaN counts as larger
 /// than everything, and -0 equals 0.
 /// @param e [..., n], numbers

@@ -909,7 +909,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
   }
 }
 
-/// The same and, as a third handle, how often each value is there [u], int64.
+/// What `unique` returns and, as a third handle, how often each value is there [u], int64.
 template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto unique_with_counts(const E& e) {
   TAGMA_NEEDS_VECTOR(typename E::spec_type);
@@ -980,7 +980,7 @@ template <bool Descending, class Place, class E>
 
 }  // namespace detail
 
-/// The positions that sort the last axis: `gather_last` at them is `sort`. The smallest element comes first, or the
+/// The positions that sort the last axis: at them are the elements of `sort`. The smallest element comes first, or the
 /// largest with `tagma::descending`. Of equal elements the lower position comes first, both ways; NaN counts as larger
 /// than everything, and -0 equals 0.
 /// @param e [..., n], numbers
@@ -1519,7 +1519,8 @@ template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYP
   TAGMA_NEEDS_BATCHES("dequeue_many", Queue, Count);
   if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, false, Place>(q);
 }
-/// The same, but as many as there are, one at least, where the queue is closed: [n, component...].
+/// Takes `Count` tuples as `dequeue_many`, or where the queue is closed as many as there are, one at least:
+/// [n, component...]. OutOfRange if it is closed and empty.
 template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 [[nodiscard]] constexpr auto dequeue_up_to(const Queue& q) {
   TAGMA_NEEDS_BATCHES("dequeue_up_to", Queue, Count);
@@ -1722,7 +1723,8 @@ template <class Index, detail::named_queue First, detail::named_queue... Rest, c
 
 namespace tagma {
 
-/// What a record of a file is.
+/// What a record of a file is: a line, so many bytes, a record of TFRecord, all of it, or its name, with which
+/// `identity` opens nothing.
 enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, whole_file, identity };
 
 /// What messages call a reader of this kind.
@@ -2294,7 +2296,7 @@ inline constexpr bool are_raw = Texts::value.type == dtype::string&& Texts::valu
 }  // namespace diagnose
 
 /// The bytes of each text as elements: of texts [...] a tensor [..., Count].
-/// @tparam T of the elements: a number or bool
+/// @tparam T of the elements: one of tensors, a number or bool; of unsigned integers that is `std::uint8_t` alone
 /// @tparam Count how many each text has; `dyn`: as many as the first, all others as many
 /// @tparam LittleEndian whether the least significant byte of an element comes first
 /// Throws InvalidArgument for a text of another size. Raises TAGMA-E255.
@@ -2601,8 +2603,9 @@ inline constexpr bool have_features = Messages::value.type == dtype::string && s
 /// @param messages strings of any shape
 /// @param f one to eight features of float, int64 or strings
 /// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
-/// that Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the
-/// feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
+/// that
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the feature
+/// that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
 template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
   static_assert(diagnose::are_features<F...>,
@@ -4298,7 +4301,8 @@ class any_program {
  public:
   /// The graph of a compiled program.
   /// @param names of its outputs, all or none; without, a placeholder or variable has its own name, and any other
-  /// output number i is "output_i" Throws InvalidArgument if there are names for some outputs only, or one name twice.
+  /// output number i is "output_i"
+  /// Throws InvalidArgument if there are names for some outputs only, or one name twice.
   template <class Closure>
   explicit any_program(const program<Closure>& of, std::initializer_list<std::string_view> names = {})
       : any_program(program<Closure>::graph::view, of.values(), program<Closure>::graph::soft,
@@ -6099,8 +6103,8 @@ class graph_builder {
     return keep(make(face_of<ir::loop_carried>(), {head, loop_copy(begins_as)}, attributes, {}));
   }
   /// Ends the body of a loop.
-  /// @param carried all values that iterations hand on, by their numbers; @param next what each is in the next
-  /// iteration
+  /// @param carried all values that iterations hand on, by their numbers
+  /// @param next what each is in the next iteration
   /// @param emitted values that are gathered from all iterations, along a new first axis; none where elements end the
   /// loop
   /// @return what was carried, behind the last iteration, and then what was gathered

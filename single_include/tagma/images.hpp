@@ -1183,7 +1183,8 @@ namespace tagma {
   }
 }
 
-/// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
+/// Throws "path: cannot be opened: No such file or directory" and the like, with the code of an `errno`.
+/// @param cannot what could not be done, behind "cannot be": "opened"
 [[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
@@ -1245,7 +1246,7 @@ class output_file {
   detail::descriptor descriptor_;
 };
 
-/// The whole content of a file.
+/// The whole content of a regular file. Throws as `input_file` does.
 [[nodiscard]] std::string read_file(const std::string& path);
 
 }  // namespace tagma
@@ -1383,7 +1384,8 @@ void with_decoder(std::string_view bytes, const image_options& options, std::str
 [[nodiscard]] tensor<std::uint8_t> decode_image(std::string_view bytes, const image_options& options = {},
                                                 std::string_view name = "image");
 
-/// The same of a file, whose name is in errors. Throws `not_found` and so on if it cannot be read.
+/// The PNG or JPEG of a file, as `decode_image`, whose name is in errors. Throws `not_found` and so on if it cannot be
+/// read.
 [[nodiscard]] tensor<std::uint8_t> read_image(const std::string& path, const image_options& options = {});
 
 /// Format, size and channels of a PNG or JPEG, whose pixels are not looked at. Throws as `decode_image` does.

@@ -1372,8 +1372,10 @@ template <class... Specs>
 
 }  // namespace detail
 
-/// Rows of tensors that belong together, row i of each at once: `slice_input_producer<spec<float, 784>, spec<int>>(
-/// {.num_epochs = 2}, images, labels)`. The characters of texts are copied.
+/// Rows of tensors that belong together, row i of each at once. The characters of texts are copied.
+///
+///     auto rows = tg::slice_input_producer<tg::spec<float, 784>, tg::spec<int>>({.num_epochs = 2}, images, labels);
+///
 /// @tparam Specs of a row of each
 /// Throws InvalidArgument if there are no rows, or not as many of each, or no passes.
 template <class... Specs>

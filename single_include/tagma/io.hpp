@@ -255,7 +255,8 @@ namespace tagma {
   }
 }
 
-/// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
+/// Throws "path: cannot be opened: No such file or directory" and the like, with the code of an `errno`.
+/// @param cannot what could not be done, behind "cannot be": "opened"
 [[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
@@ -317,7 +318,7 @@ class output_file {
   detail::descriptor descriptor_;
 };
 
-/// The whole content of a file.
+/// The whole content of a regular file. Throws as `input_file` does.
 [[nodiscard]] std::string read_file(const std::string& path);
 
 }  // namespace tagma
@@ -859,7 +860,8 @@ TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
 namespace tagma::io {
 
 /// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
-/// format whose files may begin like that needs to be told.
+/// format whose files may begin like that needs to be told. `deflate` is a stream without a frame around it, as in ZIP
+/// archives.
 enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 /// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.

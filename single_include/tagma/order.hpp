@@ -354,7 +354,7 @@ template <bool Descending, class Place, class E>
 
 }  // namespace detail
 
-/// The positions that sort the last axis: `gather_last` at them is `sort`. The smallest element comes first, or the
+/// The positions that sort the last axis: at them are the elements of `sort`. The smallest element comes first, or the
 /// largest with `tagma::descending`. Of equal elements the lower position comes first, both ways; NaN counts as larger
 /// than everything, and -0 equals 0.
 /// @param e [..., n], numbers

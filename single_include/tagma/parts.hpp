@@ -504,7 +504,7 @@ struct listen_addresses {
 ///  - who listens on loopback or at a Unix socket alone advertises nothing else.
 [[nodiscard]] listen_addresses listen_at(const address& advertise, const std::optional<address>& bind = std::nullopt);
 
-/// The same after the system chose a port.
+/// The addresses of a server once the system has chosen its port, which stands in place of each port 0.
 [[nodiscard]] listen_addresses with_port(listen_addresses addresses, std::uint16_t port);
 
 }  // namespace tagma
@@ -3542,7 +3542,8 @@ class any_program {
  public:
   /// The graph of a compiled program.
   /// @param names of its outputs, all or none; without, a placeholder or variable has its own name, and any other
-  /// output number i is "output_i" Throws InvalidArgument if there are names for some outputs only, or one name twice.
+  /// output number i is "output_i"
+  /// Throws InvalidArgument if there are names for some outputs only, or one name twice.
   template <class Closure>
   explicit any_program(const program<Closure>& of, std::initializer_list<std::string_view> names = {})
       : any_program(program<Closure>::graph::view, of.values(), program<Closure>::graph::soft,

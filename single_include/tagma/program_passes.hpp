@@ -1363,7 +1363,8 @@ class any_program {
  public:
   /// The graph of a compiled program.
   /// @param names of its outputs, all or none; without, a placeholder or variable has its own name, and any other
-  /// output number i is "output_i" Throws InvalidArgument if there are names for some outputs only, or one name twice.
+  /// output number i is "output_i"
+  /// Throws InvalidArgument if there are names for some outputs only, or one name twice.
   template <class Closure>
   explicit any_program(const program<Closure>& of, std::initializer_list<std::string_view> names = {})
       : any_program(program<Closure>::graph::view, of.values(), program<Closure>::graph::soft,

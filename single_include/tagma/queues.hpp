@@ -721,7 +721,8 @@ template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYP
   TAGMA_NEEDS_BATCHES("dequeue_many", Queue, Count);
   if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, false, Place>(q);
 }
-/// The same, but as many as there are, one at least, where the queue is closed: [n, component...].
+/// Takes `Count` tuples as `dequeue_many`, or where the queue is closed as many as there are, one at least:
+/// [n, component...]. OutOfRange if it is closed and empty.
 template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 [[nodiscard]] constexpr auto dequeue_up_to(const Queue& q) {
   TAGMA_NEEDS_BATCHES("dequeue_up_to", Queue, Count);
@@ -2374,7 +2375,7 @@ class dequeued {
     if (from_) from_->reuse(static_cast<runtime::queue_elements&&>(element_));
   }
 
-  /// Component `I`: a number, a text or a tensor.
+  /// Component `I` as a view; a number or a text is its element 0.
   template <std::size_t I>
   [[nodiscard]] auto get() const {
     using type = typename std::tuple_element_t<I, std::tuple<Specs...>>::element_type;

@@ -596,7 +596,7 @@ inline constexpr bool are_raw = Texts::value.type == dtype::string&& Texts::valu
 }  // namespace diagnose
 
 /// The bytes of each text as elements: of texts [...] a tensor [..., Count].
-/// @tparam T of the elements: a number or bool
+/// @tparam T of the elements: one of tensors, a number or bool; of unsigned integers that is `std::uint8_t` alone
 /// @tparam Count how many each text has; `dyn`: as many as the first, all others as many
 /// @tparam LittleEndian whether the least significant byte of an element comes first
 /// Throws InvalidArgument for a text of another size. Raises TAGMA-E255.
@@ -841,8 +841,9 @@ inline constexpr bool have_features = Messages::value.type == dtype::string && s
 /// @param messages strings of any shape
 /// @param f one to eight features of float, int64 or strings
 /// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
-/// that Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the
-/// feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
+/// that
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the feature
+/// that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
 template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
   static_assert(diagnose::are_features<F...>,
@@ -882,7 +883,8 @@ template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 
 namespace tagma {
 
-/// What a record of a file is.
+/// What a record of a file is: a line, so many bytes, a record of TFRecord, all of it, or its name, with which
+/// `identity` opens nothing.
 enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, whole_file, identity };
 
 /// What messages call a reader of this kind.
@@ -2154,7 +2156,8 @@ namespace tagma {
   }
 }
 
-/// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
+/// Throws "path: cannot be opened: No such file or directory" and the like, with the code of an `errno`.
+/// @param cannot what could not be done, behind "cannot be": "opened"
 [[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
@@ -2216,7 +2219,7 @@ class output_file {
   detail::descriptor descriptor_;
 };
 
-/// The whole content of a file.
+/// The whole content of a regular file. Throws as `input_file` does.
 [[nodiscard]] std::string read_file(const std::string& path);
 
 }  // namespace tagma
@@ -3661,7 +3664,8 @@ TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
 namespace tagma::io {
 
 /// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
-/// format whose files may begin like that needs to be told.
+/// format whose files may begin like that needs to be told. `deflate` is a stream without a frame around it, as in ZIP
+/// archives.
 enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 /// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.

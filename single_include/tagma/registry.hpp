@@ -707,7 +707,8 @@ template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYP
   TAGMA_NEEDS_BATCHES("dequeue_many", Queue, Count);
   if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, false, Place>(q);
 }
-/// The same, but as many as there are, one at least, where the queue is closed: [n, component...].
+/// Takes `Count` tuples as `dequeue_many`, or where the queue is closed as many as there are, one at least:
+/// [n, component...]. OutOfRange if it is closed and empty.
 template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 [[nodiscard]] constexpr auto dequeue_up_to(const Queue& q) {
   TAGMA_NEEDS_BATCHES("dequeue_up_to", Queue, Count);
@@ -910,7 +911,8 @@ template <class Index, detail::named_queue First, detail::named_queue... Rest, c
 
 namespace tagma {
 
-/// What a record of a file is.
+/// What a record of a file is: a line, so many bytes, a record of TFRecord, all of it, or its name, with which
+/// `identity` opens nothing.
 enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, whole_file, identity };
 
 /// What messages call a reader of this kind.
@@ -1482,7 +1484,7 @@ inline constexpr bool are_raw = Texts::value.type == dtype::string&& Texts::valu
 }  // namespace diagnose
 
 /// The bytes of each text as elements: of texts [...] a tensor [..., Count].
-/// @tparam T of the elements: a number or bool
+/// @tparam T of the elements: one of tensors, a number or bool; of unsigned integers that is `std::uint8_t` alone
 /// @tparam Count how many each text has; `dyn`: as many as the first, all others as many
 /// @tparam LittleEndian whether the least significant byte of an element comes first
 /// Throws InvalidArgument for a text of another size. Raises TAGMA-E255.
@@ -7455,7 +7457,8 @@ TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
 namespace tagma::io {
 
 /// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
-/// format whose files may begin like that needs to be told.
+/// format whose files may begin like that needs to be told. `deflate` is a stream without a frame around it, as in ZIP
+/// archives.
 enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 /// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.

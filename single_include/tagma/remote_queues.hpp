@@ -596,7 +596,7 @@ template <class... Specs>
 class received_tuple {
  public:
   explicit received_tuple(std::vector<any_tensor> all) : all_(std::move(all)) {}
-  /// Component `I`: a number, a text or a tensor.
+  /// Component `I` as a view; a number or a text is its element 0.
   template <std::size_t I>
   [[nodiscard]] auto get() const {
     return all_[I].template as<typename std::tuple_element_t<I, std::tuple<Specs...>>::element_type>();

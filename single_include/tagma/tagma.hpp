@@ -755,7 +755,7 @@ class device_spelling {
   std::size_t size_ = 0;
 };
 
-/// The same at run time.
+/// A spec in its canonical spelling, "/job:worker/replica:0/task:1/device:GPU:3", made at run time.
 [[nodiscard]] TAGMA_COLD inline std::string to_string(const device_spec& spec) {
   return sentence({device_spelling(spec).view()});
 }
@@ -1763,7 +1763,8 @@ struct fixed_size_partitioner {
   }
 };
 
-/// As many parts as leave each at least `least_bytes`, at most `most_parts`.
+/// As many parts as `least_bytes` go into the whole, rounded up as in TensorFlow, so that a part may have less; at most
+/// `most_parts`, and no empty ones.
 struct min_max_partitioner {
   extent most_parts = 1;
   int axis = 0;
@@ -5468,9 +5469,9 @@ constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& targ
 #define TAGMA_NEEDS_AXES(...) \
   static_assert(::tagma::diagnose::axes_exist<__VA_ARGS__>, "TAGMA-E020 reduction: there is no such axis")
 
-/// Passed to a reduction to keep the reduced axes with extent 1.
+/// Passed to `sum`, `mean`, `reduce_max` or `moments` to keep the reduced axes with extent 1.
 struct keep_dims_tag {};
-/// Behind the operand of a reduction: the axes stay, with extent 1.
+/// Behind the operand of `sum`, `mean`, `reduce_max` or `moments`: the axes stay, with extent 1.
 inline constexpr keep_dims_tag keep_dims{};
 
 namespace detail {
@@ -5516,7 +5517,9 @@ inline constexpr bool axes_are_template_arguments = std::is_same_v<Keep, keep_di
                 "TAGMA-E178 " Who ": its axes are template arguments: tagma::" Who "<0>(x); nothing stands behind x")
 
 /// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
-/// `sum<0, 1>(x)` drops the axes, `sum<0>(x, tagma::keep_dims)` keeps them with extent 1. Raises TAGMA-E020.
+/// `sum<0, 1>(x)` drops the axes; of `sum`, `mean` and `reduce_max`, `sum<0>(x, tagma::keep_dims)` keeps them with
+/// extent 1. `all` and `any` take bool, `mean` floating elements, the others numbers.
+/// Raises TAGMA-E020 if there is no such axis, TAGMA-E014, TAGMA-E016 and TAGMA-E017 for other elements.
 /// @{
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto sum(const E& e) {
@@ -5585,14 +5588,16 @@ template <int... Axes, expression E, class Keep = detail::run_time_axes, class P
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::mean, true, Place, Axes...>(e);
 }
-/// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
-/// Where there is a NaN, the position of the first: what `reduce_max` and `reduce_min` return is at that position.
+/// The position of the largest element along `Axis`, by default the last one, as int64; the first of equals. Where
+/// there is a NaN, the position of the first: what `reduce_max` returns is at that position. One axis, which is
+/// dropped.
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmax(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
   return detail::make_reduction<op::argmax, false, Place, Axis>(e);
 }
+/// The position of the smallest element along `Axis`, by default the last one, otherwise as `argmax`.
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmin(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -6386,9 +6391,9 @@ template <bool Keep, class Place, int... Axes, class E>
 
 /// Mean and variance of floating elements over axes, without axes over all of them: the variance divides by the number
 /// of elements. Elements are read once, and their deviations are formed from means of few at a time, so that a large
-/// mean does not drown the variance.
+/// mean does not drown the variance. Of no elements the results are NaN; where one is infinite, the mean is infinite or
+/// NaN, and the variance not finite.
 /// @return a tuple of both; `moments<0>(x)` drops the axes, `moments<0>(x, tagma::keep_dims)` keeps them with extent 1
-/// Of no elements the results are NaN; where one is infinite, the mean is infinite or NaN, and the variance not finite.
 /// Raises TAGMA-E020 for an axis that is not there, TAGMA-E178 for what is not `keep_dims`.
 /// @{
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
@@ -6709,7 +6714,8 @@ struct initialize_definition {
   static_assert(::tagma::diagnose::numbers_fit<detail::operand<V>, detail::operand<E>>,                        \
                 "TAGMA-E015 assign: the fraction of this number would be lost in a variable of integers")
 
-/// Writes a value into a variable; the result is the new value.
+/// Updates of a variable `v`: `assign` makes it `e`, `assign_add` v + e, `assign_sub` v - e; the result is the new
+/// value. `e` is an expression of the variable's type and shape or, for a scalar variable, a number.
 /// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ, TAGMA-E016 for a sum of
 /// bool.
 /// @{
@@ -11095,7 +11101,7 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE(Bound)>
 /// their global norm, before they update variables. They are as if clipped by the functions above, at a fraction of
 /// what these cost the compiler; norms of 16-bit gradients are formed in the type of the loss.
 /// @param low,high,bound numbers, or scalar expressions of the type of the loss
-/// `minimize` raises TAGMA-E143 for other bounds.
+/// Raise TAGMA-E143 for other bounds, from `minimize`.
 /// @{
 template <class Low, class High>
   requires detail::bounds_all<Low> && detail::bounds_all<High>
@@ -11947,7 +11953,7 @@ template <fixed_string Name, expression P, expression Y, class Place = TAGMA_FRE
 /// The area under the curve of the share of true positives over that of false ones (ROC), by trapezia between
 /// thresholds, as Keras has it: -1e-7, 1 / (Thresholds - 1) and so on, 1 + 1e-7. "<Name>/true_positives" and
 /// "<Name>/false_positives", int64 [Thresholds].
-/// @tparam Thresholds 2 or more, 200 if it is not given
+/// @tparam Thresholds 2 or more (TAGMA-E002), 200 if it is not given
 /// @param probabilities from 0 to 1, floating, of any shape
 /// @param labels of the same shape, bool or numbers, of which 0 is negative
 /// Raises TAGMA-E140 if the labels have another shape, TAGMA-E014.
@@ -12733,7 +12739,8 @@ class rate {
   /// The schedule, as programs carry it.
   [[nodiscard]] const carried_value& value() const { return value_; }
 
-  /// The same rate after growing from zero in equal parts over the first `steps` steps.
+  /// The same rate times (step + 1) / `steps` during the first `steps` steps: it grows in equal parts, the first of
+  /// them at step 0, while the schedule goes on beneath. None for 0.
   [[nodiscard]] rate after_warm_up(double steps) const {
     rate r = *this;
     const auto mine = value_.bytes.as<const double>();
@@ -20770,9 +20777,9 @@ namespace early {
   static_assert(diagnose::returns_outputs<detail::closure_result<Closure>>,                                          \
                 "TAGMA-E172 compile: the closure must return tagma::outputs(...)")
 
-/// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
+/// Compiles a graph: everything about it is checked and planned here, by the C++ compiler. Template arguments are
+/// worked out; beside the closure's they say what a message is about.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
-/// The other template arguments are worked out: what a message is about.
 /// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265, E273 and
 /// E300.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
@@ -29400,7 +29407,8 @@ class session {
   /// and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`, `trace_to(timeline)`), in
   /// any order. Of several timeouts the shortest counts, of several tokens any one stops the run. Errors name the line
   /// of the call.
-  /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
+  /// @return a number, or a std::string, if its rank is 0, else a tensor; `no_value` for updates grouped together; a
+  /// tuple for a list
   /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151 and E174 when compiled; throws InvalidArgument if
   /// a feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel
   /// reports.

@@ -654,7 +654,8 @@ namespace tagma {
   }
 }
 
-/// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
+/// Throws "path: cannot be opened: No such file or directory" and the like, with the code of an `errno`.
+/// @param cannot what could not be done, behind "cannot be": "opened"
 [[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
@@ -716,7 +717,7 @@ class output_file {
   detail::descriptor descriptor_;
 };
 
-/// The whole content of a file.
+/// The whole content of a regular file. Throws as `input_file` does.
 [[nodiscard]] std::string read_file(const std::string& path);
 
 }  // namespace tagma
@@ -2238,11 +2239,11 @@ inline constexpr std::uint64_t max_index = 100'000'000;
 
 /// The text of an index. Throws InvalidArgument for what is not UTF-8, and for names that are none of files.
 [[nodiscard]] std::string to_json(const index& of);
-/// Reads one. Members that nobody knows are passed over, and texts that are no strings. Throws DataLoss for what is no
-/// index, or names files elsewhere.
+/// Reads an index. Members that nobody knows are passed over, and texts that are no strings. Throws DataLoss for what
+/// is no index, or names files elsewhere.
 /// @param path names it in errors
 [[nodiscard]] index index_from_json(std::string_view text, std::string_view path);
-/// The same of a file. Throws NotFound if there is none.
+/// Reads the index of a file, as `index_from_json` its text. Throws NotFound if there is none.
 [[nodiscard]] index read_index(const std::string& path);
 
 }  // namespace tagma::safetensors

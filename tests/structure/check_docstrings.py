@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Every name that programs use says what it is: functions, classes, variables and templates of these in the public namespaces, and
-the member functions of classes that the reference shows. The pages of docs/reference are what the headers say, and what
-docs/translation.md names is there."""
+the member functions of classes that the reference shows. The pages of docs/reference are what the headers say, every function has an
+example there, and what docs/translation.md names is there."""
 
 import pathlib
 import re
@@ -87,7 +87,8 @@ def unknown(root, names):
 def check(root):
     names = docstrings.read(root)
     pages = reference.check(root, names) if (root / "docs/reference").exists() else []
-    return [*undocumented(names), *unsaid(root, names), *unplaced(names), *unknown(root, names), *pages]
+    examples = reference.wrong_examples(root, names) if (root / "tests/reference").exists() else []
+    return [*undocumented(names), *unsaid(root, names), *unplaced(names), *unknown(root, names), *pages, *examples]
 
 
 def header(text):
@@ -127,6 +128,8 @@ CASES = [
     ("in no page", {"include/tagma/new/x.hpp": "namespace tagma {\n/// One.\nint one();\n}\n"}, "no page of tools/reference.py"),
     ("translation", {**header("/// One.\nint one();"), "docs/translation.md": "| `tf.one` | `tg::one(x)` |\n"}, None),
     ("translation of nothing", {**header("/// One.\nint one();"), "docs/translation.md": "| `tf.two` | `tg::two` |\n"}, "no header has tg::two"),
+    ("a function without example", {**header("/// One.\nint one();"), "tests/reference/layers.cpp": "// none\n"}, "one has no example"),
+    ("a function with one", {**header("/// One.\nint one();"), "tests/reference/layers.cpp": "  // example: one\n  int x = one();\n  // end\n"}, None),
     ("old pages", {**header("/// One.\nint one();"), "docs/reference/layers.md": "old\n"}, "differs from what the headers say"),
 ]
 

@@ -41,4 +41,18 @@ struct temporary_directory {
   }
 };
 
+/// Such a directory, which is the one of the process as long as the object lives.
+struct working_directory {
+  temporary_directory folder;
+  std::filesystem::path before = std::filesystem::current_path();
+
+  working_directory() { std::filesystem::current_path(folder.path); }
+  working_directory(const working_directory&) = delete;
+  working_directory& operator=(const working_directory&) = delete;
+  ~working_directory() {
+    std::error_code ignored;
+    std::filesystem::current_path(before, ignored);
+  }
+};
+
 }  // namespace tagma::test

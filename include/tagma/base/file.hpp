@@ -49,7 +49,8 @@ namespace tagma {
   }
 }
 
-/// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
+/// Throws "path: cannot be opened: No such file or directory" and the like, with the code of an `errno`.
+/// @param cannot what could not be done, behind "cannot be": "opened"
 [[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
@@ -111,7 +112,7 @@ class output_file {
   detail::descriptor descriptor_;
 };
 
-/// The whole content of a file.
+/// The whole content of a regular file. Throws as `input_file` does.
 [[nodiscard]] std::string read_file(const std::string& path);
 
 }  // namespace tagma

@@ -138,7 +138,7 @@ struct listen_addresses {
 ///  - who listens on loopback or at a Unix socket alone advertises nothing else.
 [[nodiscard]] listen_addresses listen_at(const address& advertise, const std::optional<address>& bind = std::nullopt);
 
-/// The same after the system chose a port.
+/// The addresses of a server once the system has chosen its port, which stands in place of each port 0.
 [[nodiscard]] listen_addresses with_port(listen_addresses addresses, std::uint16_t port);
 
 }  // namespace tagma

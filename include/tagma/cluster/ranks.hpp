@@ -39,7 +39,8 @@ struct launch {
   std::optional<std::uint16_t> base_port;  ///< that the launcher's numbers suggest
 };
 
-/// Gives `hosts` to a launch of which all processes are on this host: "localhost" for each.
+/// Gives `hosts` to a launch of which all processes are on this host, by `size` and `local_size`: "localhost" for each.
+/// Leaves any other as it is.
 void fill_hosts_of_one(launch& l);
 
 /// The address of each task: the host of its rank, and `base_port` plus the number of lower ranks of that host; port 0

@@ -71,6 +71,7 @@ struct cluster_session_options {
   std::function<void(const std::string&)> told = &service::print_line;
 };
 
+/// A session of a program that is data over the tasks of a cluster, each of which does the part that is placed there.
 /// For several threads.
 class cluster_session {
  public:

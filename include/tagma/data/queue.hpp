@@ -65,7 +65,7 @@ class dequeued {
     if (from_) from_->reuse(static_cast<runtime::queue_elements&&>(element_));
   }
 
-  /// Component `I`: a number, a text or a tensor.
+  /// Component `I` as a view; a number or a text is its element 0.
   template <std::size_t I>
   [[nodiscard]] auto get() const {
     using type = typename std::tuple_element_t<I, std::tuple<Specs...>>::element_type;

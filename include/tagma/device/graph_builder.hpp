@@ -247,8 +247,8 @@ class graph_builder {
     return keep(make(face_of<ir::loop_carried>(), {head, loop_copy(begins_as)}, attributes, {}));
   }
   /// Ends the body of a loop.
-  /// @param carried all values that iterations hand on, by their numbers; @param next what each is in the next
-  /// iteration
+  /// @param carried all values that iterations hand on, by their numbers
+  /// @param next what each is in the next iteration
   /// @param emitted values that are gathered from all iterations, along a new first axis; none where elements end the
   /// loop
   /// @return what was carried, behind the last iteration, and then what was gathered

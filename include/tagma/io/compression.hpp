@@ -32,7 +32,8 @@ TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
 namespace tagma::io {
 
 /// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
-/// format whose files may begin like that needs to be told.
+/// format whose files may begin like that needs to be told. `deflate` is a stream without a frame around it, as in ZIP
+/// archives.
 enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 /// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.

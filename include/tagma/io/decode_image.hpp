@@ -59,7 +59,8 @@ void with_decoder(std::string_view bytes, const image_options& options, std::str
 [[nodiscard]] tensor<std::uint8_t> decode_image(std::string_view bytes, const image_options& options = {},
                                                 std::string_view name = "image");
 
-/// The same of a file, whose name is in errors. Throws `not_found` and so on if it cannot be read.
+/// The PNG or JPEG of a file, as `decode_image`, whose name is in errors. Throws `not_found` and so on if it cannot be
+/// read.
 [[nodiscard]] tensor<std::uint8_t> read_image(const std::string& path, const image_options& options = {});
 
 /// Format, size and channels of a PNG or JPEG, whose pixels are not looked at. Throws as `decode_image` does.

@@ -9,7 +9,8 @@
 
 namespace tagma {
 
-/// What a record of a file is.
+/// What a record of a file is: a line, so many bytes, a record of TFRecord, all of it, or its name, with which
+/// `identity` opens nothing.
 enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, whole_file, identity };
 
 /// What messages call a reader of this kind.

@@ -234,7 +234,7 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE(Bound)>
 /// their global norm, before they update variables. They are as if clipped by the functions above, at a fraction of
 /// what these cost the compiler; norms of 16-bit gradients are formed in the type of the loss.
 /// @param low,high,bound numbers, or scalar expressions of the type of the loss
-/// `minimize` raises TAGMA-E143 for other bounds.
+/// Raise TAGMA-E143 for other bounds, from `minimize`.
 /// @{
 template <class Low, class High>
   requires detail::bounds_all<Low> && detail::bounds_all<High>

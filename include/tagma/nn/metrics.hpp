@@ -274,7 +274,7 @@ template <fixed_string Name, expression P, expression Y, class Place = TAGMA_FRE
 /// The area under the curve of the share of true positives over that of false ones (ROC), by trapezia between
 /// thresholds, as Keras has it: -1e-7, 1 / (Thresholds - 1) and so on, 1 + 1e-7. "<Name>/true_positives" and
 /// "<Name>/false_positives", int64 [Thresholds].
-/// @tparam Thresholds 2 or more, 200 if it is not given
+/// @tparam Thresholds 2 or more (TAGMA-E002), 200 if it is not given
 /// @param probabilities from 0 to 1, floating, of any shape
 /// @param labels of the same shape, bool or numbers, of which 0 is negative
 /// Raises TAGMA-E140 if the labels have another shape, TAGMA-E014.

@@ -95,7 +95,8 @@ class rate {
   /// The schedule, as programs carry it.
   [[nodiscard]] const carried_value& value() const { return value_; }
 
-  /// The same rate after growing from zero in equal parts over the first `steps` steps.
+  /// The same rate times (step + 1) / `steps` during the first `steps` steps: it grows in equal parts, the first of
+  /// them at step 0, while the schedule goes on beneath. None for 0.
   [[nodiscard]] rate after_warm_up(double steps) const {
     rate r = *this;
     const auto mine = value_.bytes.as<const double>();

@@ -107,7 +107,7 @@ class device_spelling {
   std::size_t size_ = 0;
 };
 
-/// The same at run time.
+/// A spec in its canonical spelling, "/job:worker/replica:0/task:1/device:GPU:3", made at run time.
 [[nodiscard]] TAGMA_COLD inline std::string to_string(const device_spec& spec) {
   return sentence({device_spelling(spec).view()});
 }

@@ -47,7 +47,8 @@ struct fixed_size_partitioner {
   }
 };
 
-/// As many parts as leave each at least `least_bytes`, at most `most_parts`.
+/// As many parts as `least_bytes` go into the whole, rounded up as in TensorFlow, so that a part may have less; at most
+/// `most_parts`, and no empty ones.
 struct min_max_partitioner {
   extent most_parts = 1;
   int axis = 0;

@@ -382,9 +382,9 @@ namespace early {
   static_assert(diagnose::returns_outputs<detail::closure_result<Closure>>,                                          \
                 "TAGMA-E172 compile: the closure must return tagma::outputs(...)")
 
-/// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
+/// Compiles a graph: everything about it is checked and planned here, by the C++ compiler. Template arguments are
+/// worked out; beside the closure's they say what a message is about.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
-/// The other template arguments are worked out: what a message is about.
 /// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265, E273 and
 /// E300.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,

@@ -250,7 +250,8 @@ class session {
   /// and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`, `trace_to(timeline)`), in
   /// any order. Of several timeouts the shortest counts, of several tokens any one stops the run. Errors name the line
   /// of the call.
-  /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
+  /// @return a number, or a std::string, if its rank is 0, else a tensor; `no_value` for updates grouped together; a
+  /// tuple for a list
   /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151 and E174 when compiled; throws InvalidArgument if
   /// a feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel
   /// reports.

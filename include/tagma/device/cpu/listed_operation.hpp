@@ -155,7 +155,8 @@ class listed_operation {
       device::operations::own_operation_list::of_process().add_early(detail::describe_operation<Op, Calls...>());
   }
 };
-/// The same when the program runs, for what is loaded late. Throws AlreadyExists.
+/// Lists an operation as an object of `listed_operation` does, when it is called: for what is loaded late. Throws
+/// AlreadyExists if there is one of its name.
 template <class Op, class... Calls>
 void list_operation() {
   TAGMA_NEEDS_A_WHOLE_OPERATION("list_operation", Op, Calls...);

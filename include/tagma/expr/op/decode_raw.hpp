@@ -46,7 +46,7 @@ inline constexpr bool are_raw = Texts::value.type == dtype::string&& Texts::valu
 }  // namespace diagnose
 
 /// The bytes of each text as elements: of texts [...] a tensor [..., Count].
-/// @tparam T of the elements: a number or bool
+/// @tparam T of the elements: one of tensors, a number or bool; of unsigned integers that is `std::uint8_t` alone
 /// @tparam Count how many each text has; `dyn`: as many as the first, all others as many
 /// @tparam LittleEndian whether the least significant byte of an element comes first
 /// Throws InvalidArgument for a text of another size. Raises TAGMA-E255.

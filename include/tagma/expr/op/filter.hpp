@@ -167,7 +167,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
   }
 }
 
-/// The same and, as a third handle, how often each value is there [u], int64.
+/// What `unique` returns and, as a third handle, how often each value is there [u], int64.
 template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto unique_with_counts(const E& e) {
   TAGMA_NEEDS_VECTOR(typename E::spec_type);

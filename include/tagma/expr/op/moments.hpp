@@ -51,9 +51,9 @@ template <bool Keep, class Place, int... Axes, class E>
 
 /// Mean and variance of floating elements over axes, without axes over all of them: the variance divides by the number
 /// of elements. Elements are read once, and their deviations are formed from means of few at a time, so that a large
-/// mean does not drown the variance.
+/// mean does not drown the variance. Of no elements the results are NaN; where one is infinite, the mean is infinite or
+/// NaN, and the variance not finite.
 /// @return a tuple of both; `moments<0>(x)` drops the axes, `moments<0>(x, tagma::keep_dims)` keeps them with extent 1
-/// Of no elements the results are NaN; where one is infinite, the mean is infinite or NaN, and the variance not finite.
 /// Raises TAGMA-E020 for an axis that is not there, TAGMA-E178 for what is not `keep_dims`.
 /// @{
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>

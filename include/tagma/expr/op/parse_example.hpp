@@ -231,8 +231,9 @@ inline constexpr bool have_features = Messages::value.type == dtype::string && s
 /// @param messages strings of any shape
 /// @param f one to eight features of float, int64 or strings
 /// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
-/// that Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the
-/// feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
+/// that
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the feature
+/// that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
 template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
   static_assert(diagnose::are_features<F...>,

@@ -168,9 +168,9 @@ constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& targ
 #define TAGMA_NEEDS_AXES(...) \
   static_assert(::tagma::diagnose::axes_exist<__VA_ARGS__>, "TAGMA-E020 reduction: there is no such axis")
 
-/// Passed to a reduction to keep the reduced axes with extent 1.
+/// Passed to `sum`, `mean`, `reduce_max` or `moments` to keep the reduced axes with extent 1.
 struct keep_dims_tag {};
-/// Behind the operand of a reduction: the axes stay, with extent 1.
+/// Behind the operand of `sum`, `mean`, `reduce_max` or `moments`: the axes stay, with extent 1.
 inline constexpr keep_dims_tag keep_dims{};
 
 namespace detail {
@@ -216,7 +216,9 @@ inline constexpr bool axes_are_template_arguments = std::is_same_v<Keep, keep_di
                 "TAGMA-E178 " Who ": its axes are template arguments: tagma::" Who "<0>(x); nothing stands behind x")
 
 /// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
-/// `sum<0, 1>(x)` drops the axes, `sum<0>(x, tagma::keep_dims)` keeps them with extent 1. Raises TAGMA-E020.
+/// `sum<0, 1>(x)` drops the axes; of `sum`, `mean` and `reduce_max`, `sum<0>(x, tagma::keep_dims)` keeps them with
+/// extent 1. `all` and `any` take bool, `mean` floating elements, the others numbers.
+/// Raises TAGMA-E020 if there is no such axis, TAGMA-E014, TAGMA-E016 and TAGMA-E017 for other elements.
 /// @{
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto sum(const E& e) {
@@ -285,14 +287,16 @@ template <int... Axes, expression E, class Keep = detail::run_time_axes, class P
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::mean, true, Place, Axes...>(e);
 }
-/// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
-/// Where there is a NaN, the position of the first: what `reduce_max` and `reduce_min` return is at that position.
+/// The position of the largest element along `Axis`, by default the last one, as int64; the first of equals. Where
+/// there is a NaN, the position of the first: what `reduce_max` returns is at that position. One axis, which is
+/// dropped.
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmax(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
   return detail::make_reduction<op::argmax, false, Place, Axis>(e);
 }
+/// The position of the smallest element along `Axis`, by default the last one, otherwise as `argmax`.
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmin(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);

@@ -119,7 +119,8 @@ struct initialize_definition {
   static_assert(::tagma::diagnose::numbers_fit<detail::operand<V>, detail::operand<E>>,                        \
                 "TAGMA-E015 assign: the fraction of this number would be lost in a variable of integers")
 
-/// Writes a value into a variable; the result is the new value.
+/// Updates of a variable `v`: `assign` makes it `e`, `assign_add` v + e, `assign_sub` v - e; the result is the new
+/// value. `e` is an expression of the variable's type and shape or, for a scalar variable, a number.
 /// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ, TAGMA-E016 for a sum of
 /// bool.
 /// @{
