@@ -1936,14 +1936,14 @@ using job_counts = std::map<std::string, int>;
 
 /// What a launcher tells a process.
 struct launch {
-  std::string launcher;           ///< "Open MPI"
-  int rank = 0;                   ///< among all processes that were started together
-  std::optional<int> size;        ///< how many these are
-  std::optional<int> local_rank;  ///< among those of this host
-  std::optional<int> local_size;
-  std::vector<std::string> hosts;          ///< of each rank; empty if the launcher does not say
-  std::string lacking;                     ///< why it does not, as the end of a sentence
-  std::optional<std::uint16_t> base_port;  ///< that the launcher's numbers suggest
+  std::string launcher{};           ///< "Open MPI"
+  int rank = 0;                     ///< among all processes that were started together
+  std::optional<int> size{};        ///< how many these are
+  std::optional<int> local_rank{};  ///< among those of this host
+  std::optional<int> local_size{};
+  std::vector<std::string> hosts{};          ///< of each rank; empty if the launcher does not say
+  std::string lacking{};                     ///< why it does not, as the end of a sentence
+  std::optional<std::uint16_t> base_port{};  ///< that the launcher's numbers suggest
 };
 
 /// Gives `hosts` to a launch of which all processes are on this host, by `size` and `local_size`: "localhost" for each.
@@ -2022,8 +2022,10 @@ TAGMA_DECL void fill_hosts_of_one(launch& l) {
 
 TAGMA_DECL cluster cluster_of(const launch& l, const job_counts& jobs, std::optional<std::uint16_t> port) {
   if (l.hosts.empty())
-    fail(status_code::failed_precondition, {l.launcher, " says that this is rank ", l.rank, ", and ", l.lacking,
-                                            "; describe the cluster (--cluster, TAGMA_CLUSTER)"});
+    fail(status_code::failed_precondition,
+         {l.launcher.empty() ? "the launch" : l.launcher.c_str(), " says that this is rank ", l.rank, ", and ",
+          l.lacking.empty() ? "not on which hosts the others are" : l.lacking.c_str(),
+          "; describe the cluster (--cluster, TAGMA_CLUSTER)"});
   const auto size = static_cast<int>(l.hosts.size());
   const job_counts counts = jobs.empty() ? job_counts{{"worker", size}} : jobs;
   if (detail::tasks_of_counts(counts) != size)

@@ -2381,7 +2381,8 @@ inline constexpr bool are_raw = Texts::value.type == dtype::string&& Texts::valu
 template <class T, extent Count = dyn, bool LittleEndian = true, expression E>
 [[nodiscard]] constexpr auto decode_raw(const E& texts) {
   static_assert(diagnose::are_raw<typename E::spec_type, T, Count>,
-                "TAGMA-E255 decode_raw: makes numbers of texts that have five axes at most");
+                "TAGMA-E255 decode_raw: makes floats, signed integers, std::uint8_t or bool of texts that have five "
+                "axes at most");
   if constexpr (diagnose::are_raw<typename E::spec_type, T, Count>) {
     using tag = std::conditional_t<Count == dyn, op::decode_raw_open, op::decode_raw>;
     return make_operation<tag, ir::pack_attributes(static_cast<ir::attribute>(dtype_of<T>), Count, LittleEndian)>(

@@ -29,14 +29,14 @@ using job_counts = std::map<std::string, int>;
 
 /// What a launcher tells a process.
 struct launch {
-  std::string launcher;           ///< "Open MPI"
-  int rank = 0;                   ///< among all processes that were started together
-  std::optional<int> size;        ///< how many these are
-  std::optional<int> local_rank;  ///< among those of this host
-  std::optional<int> local_size;
-  std::vector<std::string> hosts;          ///< of each rank; empty if the launcher does not say
-  std::string lacking;                     ///< why it does not, as the end of a sentence
-  std::optional<std::uint16_t> base_port;  ///< that the launcher's numbers suggest
+  std::string launcher{};           ///< "Open MPI"
+  int rank = 0;                     ///< among all processes that were started together
+  std::optional<int> size{};        ///< how many these are
+  std::optional<int> local_rank{};  ///< among those of this host
+  std::optional<int> local_size{};
+  std::vector<std::string> hosts{};          ///< of each rank; empty if the launcher does not say
+  std::string lacking{};                     ///< why it does not, as the end of a sentence
+  std::optional<std::uint16_t> base_port{};  ///< that the launcher's numbers suggest
 };
 
 /// Gives `hosts` to a launch of which all processes are on this host, by `size` and `local_size`: "localhost" for each.

@@ -67,8 +67,10 @@ TAGMA_DECL void fill_hosts_of_one(launch& l) {
 
 TAGMA_DECL cluster cluster_of(const launch& l, const job_counts& jobs, std::optional<std::uint16_t> port) {
   if (l.hosts.empty())
-    fail(status_code::failed_precondition, {l.launcher, " says that this is rank ", l.rank, ", and ", l.lacking,
-                                            "; describe the cluster (--cluster, TAGMA_CLUSTER)"});
+    fail(status_code::failed_precondition,
+         {l.launcher.empty() ? "the launch" : l.launcher.c_str(), " says that this is rank ", l.rank, ", and ",
+          l.lacking.empty() ? "not on which hosts the others are" : l.lacking.c_str(),
+          "; describe the cluster (--cluster, TAGMA_CLUSTER)"});
   const auto size = static_cast<int>(l.hosts.size());
   const job_counts counts = jobs.empty() ? job_counts{{"worker", size}} : jobs;
   if (detail::tasks_of_counts(counts) != size)
