@@ -562,15 +562,16 @@ class text_part {
   constexpr text_part(const std::string& text) : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
   template <class Number>
     requires std::is_integral_v<Number>
-  constexpr text_part(Number number) : text_(&a_number), number_(static_cast<std::int64_t>(number)) {}
+  constexpr text_part(Number number)
+      : text_(&numbers[std::is_unsigned_v<Number> ? 1 : 0]), number_(static_cast<std::int64_t>(number)) {}
 
   /// Writes the part behind `to`.
   void append_to(std::string& to) const;
 
  private:
-  static constexpr char a_number = 0;
+  static constexpr char numbers[2] = {};
 
-  const char* text_;     // a_number itself marks a number
+  const char* text_;     // one of `numbers` marks a number, the second one without a sign
   std::int64_t number_;  // or how long the text is
 };
 
@@ -610,13 +611,14 @@ class error : public std::exception {
 namespace tagma {
 
 TAGMA_COLD TAGMA_DECL void text_part::append_to(std::string& to) const {
-  if (text_ != &a_number) {
+  const bool is_unsigned = text_ == &numbers[1];
+  if (text_ != &numbers[0] && !is_unsigned) {
     to.append(text_, static_cast<std::size_t>(number_));
     return;
   }
   char digits[24];
   std::size_t first = sizeof digits;
-  const bool negative = number_ < 0;
+  const bool negative = !is_unsigned && number_ < 0;
   auto rest = negative ? 0 - static_cast<std::uint64_t>(number_) : static_cast<std::uint64_t>(number_);
   do digits[--first] = static_cast<char>('0' + rest % 10);
   while ((rest /= 10) != 0);

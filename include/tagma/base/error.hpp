@@ -68,15 +68,16 @@ class text_part {
   constexpr text_part(const std::string& text) : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
   template <class Number>
     requires std::is_integral_v<Number>
-  constexpr text_part(Number number) : text_(&a_number), number_(static_cast<std::int64_t>(number)) {}
+  constexpr text_part(Number number)
+      : text_(&numbers[std::is_unsigned_v<Number> ? 1 : 0]), number_(static_cast<std::int64_t>(number)) {}
 
   /// Writes the part behind `to`.
   void append_to(std::string& to) const;
 
  private:
-  static constexpr char a_number = 0;
+  static constexpr char numbers[2] = {};
 
-  const char* text_;     // a_number itself marks a number
+  const char* text_;     // one of `numbers` marks a number, the second one without a sign
   std::int64_t number_;  // or how long the text is
 };
 

@@ -10,13 +10,14 @@
 namespace tagma {
 
 TAGMA_COLD TAGMA_DECL void text_part::append_to(std::string& to) const {
-  if (text_ != &a_number) {
+  const bool is_unsigned = text_ == &numbers[1];
+  if (text_ != &numbers[0] && !is_unsigned) {
     to.append(text_, static_cast<std::size_t>(number_));
     return;
   }
   char digits[24];
   std::size_t first = sizeof digits;
-  const bool negative = number_ < 0;
+  const bool negative = !is_unsigned && number_ < 0;
   auto rest = negative ? 0 - static_cast<std::uint64_t>(number_) : static_cast<std::uint64_t>(number_);
   do digits[--first] = static_cast<char>('0' + rest % 10);
   while ((rest /= 10) != 0);
