@@ -24,8 +24,6 @@ from cases import CASES, torch
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMITS = {"float32": 1e-5, "float64": 1e-12}
-# Larger limits of differences that are understood: docs/equal_to_pytorch.md says why. The table has "known" there.
-KNOWN = {("adam", "float32"): 1e-4, ("adamw", "float32"): 1e-4}
 
 
 # The comparison.
@@ -61,21 +59,17 @@ def largest_difference(got, expected, rounding=()):
     return worst, where
 
 
-def verdict(name, found):
-    """"yes", "known" or "NO". @param found type: (forward, backward), None where there is nothing to compare"""
-    judged = "yes"
-    for kind, pair in found.items():
-        for worst in pair:
-            if worst is not None and not worst < LIMITS[kind]:
-                judged = "known" if worst < KNOWN.get((name, kind), 0) and judged != "NO" else "NO"
-    return judged
+def verdict(found):
+    """"yes" or "NO". @param found type: (forward, backward), None where there is nothing to compare"""
+    fine = all(worst is None or worst < LIMITS[kind] for kind, pair in found.items() for worst in pair)
+    return "yes" if fine else "NO"
 
 
 def row(name, peer, found):
     """A line of the table. @param found type: (forward, backward), of types that were run"""
     show = lambda worst: "" if worst is None else "0" if worst == 0 else f"{worst:.1e}"
     cells = [show(w) for kind in LIMITS for w in found.get(kind, (None, None))]
-    return f"| `{name}` | {peer} | {' | '.join(cells)} | {verdict(name, found)} |"
+    return f"| `{name}` | {peer} | {' | '.join(cells)} | {verdict(found)} |"
 
 
 def names_in_program():
@@ -134,16 +128,13 @@ def self_test():
         ("other shape", largest_difference({"a": ((1, 2), [1.0, -4.0])}, {"a": whole["a"]}), (inf, "a")),
         ("nothing is expected", largest_difference({}, {}), (None, "")),
         ("fine row", row("n", "p", {"float32": (9e-6, None)}), "| `n` | p | 9.0e-06 |  |  |  | yes |"),
-        ("at the limit", verdict("n", {"float32": (0, 1e-5)}), "NO"),
-        ("float64 has a limit of its own", verdict("n", {"float32": (0, 0), "float64": (0, 1e-11)}), "NO"),
-        ("known", verdict("adam", {"float32": (0, 2e-5)}), "known"),
-        ("above what is known", verdict("adam", {"float32": (2e-4, 2e-5)}), "NO"),
-        ("known of another type", verdict("adam", {"float32": (0, 2e-5), "float64": (0, 2e-5)}), "NO"),
-        ("not a number", verdict("n", {"float32": (nan, 0)}), "NO"),
+        ("at the limit", verdict({"float32": (0, 1e-5)}), "NO"),
+        ("float64 has a limit of its own", verdict({"float32": (0, 0), "float64": (0, 1e-11)}), "NO"),
+        ("not a number", verdict({"float32": (nan, 0)}), "NO"),
         ("cases of equal.cpp and of cases.py", sorted(set(names_in_program()) ^ set(programs())), []),
     ]
     page = (HERE.parent.parent / "docs" / "equal_to_pytorch.md").read_text(encoding="utf-8")
-    shown = re.findall(r"^\| `([\w@]+)` \|.*\| (?:yes|known) \|$", page, re.M)
+    shown = re.findall(r"^\| `([\w@]+)` \|.*\| yes \|$", page, re.M)
     checks.append(("cases of docs/equal_to_pytorch.md and of cases.py", sorted(set(shown) ^ set(CASES)), []))
     wrong = 0
     for name, got, expected in checks:
@@ -183,7 +174,7 @@ def main():
     failed = 0
     for name in names:
         results = {kind: all_cases[name] for kind, all_cases in found.items()}
-        failed += verdict(name, results) == "NO"
+        failed += verdict(results) == "NO"
         print(row(name, CASES[name].peer, results))
     print(f"\nPyTorch {torch.__version__}: {len(names)} cases, {failed} differ", flush=True)
     return 1 if failed else 0

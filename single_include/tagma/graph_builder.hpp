@@ -4415,6 +4415,9 @@ namespace tagma::detail {
       return "TAGMA-E064 gradient: the first operand does not depend on the second";
     case ir::build_problem::nothing_to_train:
       return "TAGMA-E063 minimize: the loss depends on no trainable variable";
+    case ir::build_problem::no_averages:
+      return "TAGMA-E306 update_averages: the expression depends on no layer that keeps averages, as batch_norm for "
+             "training";
     case ir::build_problem::empty_scope:
       return "TAGMA-E300 minimize: a scope that says what is trained, or is not, has no such variable behind the loss";
     case ir::build_problem::too_large:
@@ -4433,7 +4436,8 @@ namespace tagma::detail {
     case ir::build_problem::too_many_loops:
       return "TAGMA-E205 compile: a graph has at most 64 loops, with those of its gradients";
     case ir::build_problem::update_in_loop:
-      return "TAGMA-E206 compile: the body of a loop cannot update a variable";
+      return "TAGMA-E206 compile: the body of a loop or a branch cannot update a variable, as a batch_norm that is "
+             "trained does";
     case ir::build_problem::update_in_block:
       return "TAGMA-E264 repeat: a block that updates its variables is written out: repeat<\"block\", 12>(block, "
              "tagma::unrolled)";
@@ -4868,6 +4872,7 @@ TAGMA_COLD inline void verify(const graph_view& g, operation_faces faces, std::s
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tagma {
 
@@ -4909,12 +4914,16 @@ namespace detail {
        {"TAGMA-E302 minimize: what is to be trained must be a trainable variable, and is ", v.op->info->name, " '",
         v.name, "'"});
 }
-/// What belongs to a variable is called like it, with a name behind: relative to the scopes `prefix`.
-[[nodiscard]] TAGMA_COLD inline std::string name_behind(const ir::record& variable, std::string_view prefix,
-                                                        std::string_view name) {
-  std::string_view own = variable.name;
-  if (own.starts_with(prefix)) own.remove_prefix(prefix.size());
-  return sentence({own, "/", name});
+/// What belongs to the choice of some variables is called like the first of them, relative to the scopes `prefix`; of
+/// several, a number stands for all.
+[[nodiscard]] TAGMA_COLD inline std::string name_of_choice(array_view<const ir::record* const> variables,
+                                                           std::string_view prefix, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const ir::record* const v : variables)
+    names.push_back(v->name.starts_with(prefix) ? v->name.substr(prefix.size()) : v->name);
+  if (names.size() == 1) return sentence({names[0], "/", name});
+  const ir::hash_digits digits = ir::digits_of_names({names.data(), names.size()});
+  return sentence({names[0], ".", digits.view(), "/", name});
 }
 
 }  // namespace detail
@@ -6398,12 +6407,9 @@ class graph_builder {
   graph_node optimize(const Optimizer& optimizer, const detail::clip_option<Clip, Bound...>& clip, int pairs,
                       std::vector<const ir::record*> operands, dtype bounded) {
     using traits = detail::optimizer_traits<Optimizer>;
-    std::vector<ir::attribute> given{pairs};
     std::string name(traits::step.view());
-    if (const std::size_t chosen = operands.size() - 1; pairs == 0 && chosen > 0) {
-      given.push_back(static_cast<ir::attribute>(chosen));
-      name = detail::name_behind(*operands[1], prefix_, name);
-    }
+    const std::size_t chosen = pairs == 0 ? operands.size() - 1 : 0;
+    if (chosen > 0) name = detail::name_of_choice({operands.data() + 1, chosen}, prefix_, name);
     const auto add_number = [&](dtype type, double value) { operands.push_back(number(type, value).record_); };
     std::apply([&](const auto&... bound) { (add_number(bounded, static_cast<double>(bound)), ...); }, clip.bounds);
     const graph_node step = step_of(name);
@@ -6413,7 +6419,7 @@ class graph_builder {
     own_record& r =
         new_record(ir::rules<op::optimizer<typename traits::update, Clip, static_cast<int>(sizeof...(Bound))>>, {});
     r.from = std::move(operands);
-    r.given = std::move(given);
+    r.given = {pairs, static_cast<ir::attribute>(chosen), 0, 0};
     return keep(r);
   }
   /// The variable that counts the steps of an optimizer; all of a kind share it.

@@ -1656,6 +1656,9 @@ namespace tagma::detail {
       return "TAGMA-E064 gradient: the first operand does not depend on the second";
     case ir::build_problem::nothing_to_train:
       return "TAGMA-E063 minimize: the loss depends on no trainable variable";
+    case ir::build_problem::no_averages:
+      return "TAGMA-E306 update_averages: the expression depends on no layer that keeps averages, as batch_norm for "
+             "training";
     case ir::build_problem::empty_scope:
       return "TAGMA-E300 minimize: a scope that says what is trained, or is not, has no such variable behind the loss";
     case ir::build_problem::too_large:
@@ -1674,7 +1677,8 @@ namespace tagma::detail {
     case ir::build_problem::too_many_loops:
       return "TAGMA-E205 compile: a graph has at most 64 loops, with those of its gradients";
     case ir::build_problem::update_in_loop:
-      return "TAGMA-E206 compile: the body of a loop cannot update a variable";
+      return "TAGMA-E206 compile: the body of a loop or a branch cannot update a variable, as a batch_norm that is "
+             "trained does";
     case ir::build_problem::update_in_block:
       return "TAGMA-E264 repeat: a block that updates its variables is written out: repeat<\"block\", 12>(block, "
              "tagma::unrolled)";

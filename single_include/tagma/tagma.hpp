@@ -2755,6 +2755,8 @@ class graph {
   constexpr void ask(request_source* source) { source_ = source; }
   /// From now on they follow node `id` instead, if that has a request: gradients are computed where their node is.
   constexpr void follow(node_id id) { followed_ = id; }
+  /// From now on updates wait for these as well.
+  constexpr void let_updates_wait(array_view<const node_id> before) { before_updates_ = before; }
   /// From now on every node is told to `loops`.
   constexpr void observe(loop_observer* loops) { loops_ = loops; }
   /// Changes what is asked for a node.
@@ -2803,6 +2805,8 @@ class graph {
   constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
                             attribute_list attributes = {}, const node_extras& extras = no_extras) {
     if (overflow_) return 0;
+    if (before_updates_.size() != 0 && op.info->is(op_kind::update))
+      return emit_update(op, spec, inputs, attributes, extras);
     const bool unique = op.info->stateful || !extras.controls.empty() || !extras.colocated.empty();
     const std::int16_t request = source_ == nullptr ? extras.request : request_of(op, spec, extras);
     const int input_count = static_cast<int>(inputs.size()), attribute_count = static_cast<int>(attributes.size());
@@ -2850,6 +2854,20 @@ class graph {
   }
 
  private:
+  TAGMA_COLD constexpr node_id emit_update(const op_rules& op, const tensor_spec& spec,
+                                           array_view<const node_id> inputs, attribute_list attributes,
+                                           node_extras extras) {
+    const array_view<const node_id> before = before_updates_;
+    scratch_array<node_id, 8> all(extras.controls.size() + before.size());
+    std::size_t count = 0;
+    for (const node_id i : extras.controls) all[count++] = i;
+    for (const node_id i : before) all[count++] = i;
+    extras.controls = all.view();
+    before_updates_ = {};
+    const node_id id = emit_as(op, spec, inputs, attributes, extras);
+    before_updates_ = before;
+    return id;
+  }
   /// A scalar that the compiler knows is wherever it is read, and a slot where its variable is.
   constexpr std::int16_t request_of(const op_rules& op, const tensor_spec& spec, const node_extras& extras) const {
     if (extras.request != 0 || op.info->is(op_kind::constant) || op.info->unasked || !extras.suffix.empty())
@@ -2889,6 +2907,7 @@ class graph {
   bool overflow_ = false;
   request_source* source_ = nullptr;
   node_id followed_ = no_node;
+  array_view<const node_id> before_updates_{};
   loop_observer* loops_ = nullptr;
 };
 
@@ -9144,10 +9163,16 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
 template <expression E, detail::parameter Rate, class Phase, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dropout(const E& e, const Rate& rate, [[maybe_unused]] Phase phase) {
   TAGMA_NEEDS_PHASE("dropout", "(x, 0.5, tagma::phase::training)", Phase);
-  if constexpr (std::is_same_v<Phase, training_phase>)
+  if constexpr (std::is_same_v<Phase, training_phase>) {
     return dropout<E, Rate, Place>(e, rate);
-  else if constexpr (diagnose::is_phase<Phase>)
+  } else if constexpr (diagnose::is_phase<Phase>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (!expression<Rate>) {
+      const auto value = static_cast<double>(rate);
+      if (!(value >= 0 && value < 1)) detail::refuse_dropout_rate(value);
+    }
     return e;
+  }
 }
 
 }  // namespace tagma
@@ -10195,7 +10220,7 @@ struct relu6 : elementwise_composition<3> {
   static constexpr const char* name = "relu6";
   static constexpr void expand(auto& e) {
     const ir::node_id above = e.emit(relu{}, e.in(0));
-    e.result = e.emit(minimum{}, above, e.constant(6));
+    e.result = e.emit(minimum{}, e.constant(6), above);  // in this order the gradient at 6 is 0
   }
 };
 struct hard_sigmoid : elementwise_composition<8> {
@@ -12017,26 +12042,36 @@ enum class scope_choice_kind : std::int8_t {
 };
 
 /// The attributes of an optimizer: pairs of variable and gradient that are given in place of a loss; variables that are
-/// given behind the loss; the kind of choice by scopes; the mode. Those at the end that are 0 may be left out.
+/// given behind the loss; the kind of choice by scopes; the mode.
 struct training_request {
   attribute pairs = 0, chosen = 0;
   scope_choice_kind scopes = scope_choice_kind::all;
   training_mode mode = training_mode::update;
 
   constexpr explicit training_request(attribute_list a)
-      : pairs(at(a, 0)),
-        chosen(at(a, 1)),
-        scopes(static_cast<scope_choice_kind>(at(a, 2))),
-        mode(static_cast<training_mode>(at(a, 3))) {}
+      : pairs(a[0]),
+        chosen(a[1]),
+        scopes(static_cast<scope_choice_kind>(a[2])),
+        mode(static_cast<training_mode>(a[3])) {}
 
   /// How many inputs come before those of the expansion.
   [[nodiscard]] constexpr std::size_t operands() const {
     return static_cast<std::size_t>(pairs == 0 ? 1 + chosen : 2 * pairs);
   }
-
- private:
-  [[nodiscard]] static constexpr attribute at(attribute_list a, std::size_t i) { return i < a.size() ? a[i] : 0; }
 };
+
+/// Eight digits that stand for some names.
+struct hash_digits {
+  char text[8]{};
+  [[nodiscard]] constexpr std::string_view view() const { return {text, 8}; }
+};
+[[nodiscard]] constexpr hash_digits digits_of_names(array_view<const std::string_view> names) {
+  std::uint64_t h = 0;
+  for (const std::string_view n : names) h = hash_combine(h, hash_text(n));
+  hash_digits digits;
+  for (char& c : digits.text) c = "0123456789abcdef"[h % 16], h /= 16;
+  return digits;
+}
 
 /// Scopes of names as one text, with spaces between: no name has one.
 class scope_list {
@@ -12080,12 +12115,15 @@ namespace tagma {
 
 namespace detail {
 
+/// True for what may stand before names: "a" or "a/b", not "a/".
+[[nodiscard]] constexpr bool is_scope(std::string_view text) { return is_name(text) && !text.ends_with('/'); }
+
 /// Some scopes of names, in which variables are trained, or are not.
 template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
 struct scope_choice {
-  TAGMA_NEEDS_NAME("minimize", First);
-  static_assert((true && ... && is_name(More.view())),
+  static_assert(is_scope(First.view()) && (true && ... && is_scope(More.view())),
                 "TAGMA-E160 minimize: the scopes that say what is trained are names, without '/' at their ends");
+  static_assert(sizeof...(More) < 64, "TAGMA-E301 minimize: at most 64 scopes say what is trained");
 };
 
 /// An option of `minimize`: the learning rate, in place of the one that the optimizer has.
@@ -12168,7 +12206,8 @@ inline constexpr bool are_options = detail::options_of<detail::option_kind::unkn
 template <class Option>
 inline constexpr bool is_trainable = [] {
   if constexpr (expression<Option>)
-    return Option::record().op->info->is(ir::op_kind::variable) && Option::record().attributes[1] != 0;
+    return Option::record().op->info->is(ir::op_kind::variable) && Option::record().attributes[1] != 0 &&
+           Option::record().controls.empty();
   else
     return true;
 }();
@@ -12201,8 +12240,27 @@ struct chosen_by_scopes {
 template <class First, class... More>
 struct chosen_variables : chosen_all {
   static constexpr std::string_view name = First::record().full_name();
-  static constexpr auto prefix = fixed_copy<&name>();
+  static constexpr std::string_view names[] = {name, More::record().full_name()...};
+  static constexpr ir::hash_digits digits = ir::digits_of_names(names);
+  static constexpr std::string_view text = digits.view();
+  static constexpr auto prefix = [] {
+    if constexpr (sizeof...(More) == 0)
+      return fixed_copy<&name>();
+    else
+      return fixed_copy<&name>() + "." + fixed_copy<&text>();
+  }();
 };
+
+/// Those of some options that are variables, as a tuple.
+template <class... Option>
+[[nodiscard]] constexpr auto variables_among(const Option&... option) {
+  return std::tuple_cat([](const auto& o) {
+    if constexpr (expression<decltype(o)>)
+      return std::make_tuple(o);
+    else
+      return std::tuple<>{};
+  }(option)...);
+}
 
 /// The choice among options.
 template <class... Option>
@@ -12213,7 +12271,9 @@ template <class First, class... More>
 struct choice_of<First, More...> : choice_of<More...> {};
 template <expression First, class... More>
 struct choice_of<First, More...> {
-  using type = chosen_variables<First>;
+  template <class... Variable>
+  static chosen_variables<Variable...> of(const std::tuple<Variable...>&);
+  using type = decltype(of(variables_among(std::declval<const First&>(), std::declval<const More&>()...)));
 };
 template <ir::scope_choice_kind Kind, fixed_string Name, fixed_string... Names, class... More>
 struct choice_of<scope_choice<Kind, Name, Names...>, More...> {
@@ -12243,17 +12303,6 @@ template <class First, class... More>
 template <class... Option>
 using clip_type_among = decltype(clip_among(std::declval<const Option&>()...));
 
-/// Those of some options that are variables, as a tuple.
-template <class... Option>
-[[nodiscard]] constexpr auto variables_among(const Option&... option) {
-  return std::tuple_cat([](const auto& o) {
-    if constexpr (expression<decltype(o)>)
-      return std::make_tuple(o);
-    else
-      return std::tuple<>{};
-  }(option)...);
-}
-
 /// A node with a name, which says more of it.
 template <class Op, auto Attributes, fixed_string Name, class... Inputs>
 struct named_node_definition : node_definition<Op, Attributes, id_list<Inputs...>, id_list<>, void> {
@@ -12265,19 +12314,9 @@ struct named_node_definition : node_definition<Op, Attributes, id_list<Inputs...
     return r;
   }();
 };
-/// The attributes of an optimizer's record, as few as say all.
+/// The attributes of an optimizer's record.
 template <int Pairs, int Chosen, ir::scope_choice_kind Scopes, ir::training_mode Mode>
-inline constexpr auto training_attributes = [] {
-  if constexpr (Mode != ir::training_mode::update)
-    return ir::pack_attributes(Pairs, Chosen, Scopes, Mode);
-  else if constexpr (Scopes != ir::scope_choice_kind::all)
-    return ir::pack_attributes(Pairs, Chosen, Scopes);
-  else if constexpr (Chosen > 0)
-    return ir::pack_attributes(Pairs, Chosen);
-  else
-    return ir::pack_attributes(Pairs);
-}();
-
+inline constexpr auto training_attributes = ir::pack_attributes(Pairs, Chosen, Scopes, Mode);
 /// The same of a loss with options.
 template <ir::training_mode Mode, class... Option>
 inline constexpr auto attributes_of_training =
@@ -12440,47 +12479,55 @@ constexpr ir::node_id emit_slot(ir::graph& g, ir::node_id of, const slot& s, std
   return g.emit_as(ir::rules<variable>, g.spec(of), {}, attributes.list(), {{}, g[of].name, s.suffix, value, {}});
 }
 
+/// Base of the tags of what trains: no value.
+struct training_node {
+  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+};
+
 /// Gradients of several batches, summed in slots. The first input of the expansion counts the batches.
 struct accumulation {
   static constexpr slot sum{"/accumulated"};
 
   /// Hands the means to `update`, as gradients, and begins anew. Without a batch they are 0.
   static constexpr void apply(auto& e, void (*update)(ir::expand_args&)) {
-    const ir::node_id counter = e.in(0), one = ir::emit_constant(e.g, dtype::int64, 1);
+    ir::node_id counter = e.in(0);
+    while (!e.g.info(counter).is(ir::op_kind::variable)) counter = e.g.input(counter, 0);  // it may wait for something
+    const ir::node_id one = ir::emit_constant(e.g, dtype::int64, 1);
     scratch_array<ir::variable_gradient, 64> means(e.gradients.size());
     scratch_array<ir::node_id, 64> done(e.gradients.size() + 2);
     for (std::size_t i = 0; i < e.gradients.size(); ++i) {
       const ir::node_id variable = e.gradients[i].variable, total = emit_slot(e.g, variable, sum);
       const ir::node_id batches =
-          e.emit_with(cast{}, ir::pack_attributes(e.g.spec(variable).type), e.emit(maximum{}, counter, one));
+          e.emit_with(cast{}, ir::pack_attributes(e.g.spec(variable).type), e.emit(maximum{}, e.in(0), one));
       means[i] = {variable, e.emit(divide{}, total, batches)};
-      done[i] = clear(e, total);
       if (e.g.overflow()) return;
     }
     ir::expand_args rest{{e.g}, e.inputs.subspan(1), e.attributes, means.view()};
     update(rest);
     if (e.g.overflow()) return;
-    done[e.gradients.size()] = clear(e, counter);
+    for (std::size_t i = 0; i < e.gradients.size(); ++i)
+      done[i] = clear(e, emit_slot(e.g, e.gradients[i].variable, sum), rest.result);
+    done[e.gradients.size()] = clear(e, counter, rest.result);
     done[e.gradients.size() + 1] = rest.result;
     e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {done.view()});
   }
 
  private:
-  static constexpr ir::node_id clear(auto& e, ir::node_id variable) {
-    const tensor_spec& spec = e.g.spec(variable);
+  static constexpr ir::node_id clear(auto& e, ir::node_id variable, ir::node_id behind) {
+    const tensor_spec spec = e.g.spec(variable);
     const ir::node_id zero = ir::emit_constant(e.g, spec.type, 0);
-    return e.emit(assign{}, variable, spec.dims.rank == 0 ? zero : e.emit(broadcast_like{}, zero, variable));
+    const ir::node_id pair[] = {variable, spec.dims.rank == 0 ? zero : e.emit(broadcast_like{}, zero, variable)};
+    return e.g.emit_as(ir::rules<assign>, spec, pair, {}, {{&behind, 1}});
   }
 };
 
 /// The node that adds gradients to those of batches before. Input of the expansion: what counts the batches.
-struct accumulate_gradients {
+struct accumulate_gradients : training_node {
   static constexpr const char* name = "accumulate_gradients";
-  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {};
-    return nullptr;
-  }
   static constexpr void expand(auto& e) {
     scratch_array<ir::node_id, 64> added(e.gradients.size() + 1);
     std::size_t count = 0;
@@ -12494,13 +12541,8 @@ struct accumulate_gradients {
 };
 
 /// The node that moves what layers keep of their batches, and trains nothing.
-struct update_averages {
+struct update_averages : training_node {
   static constexpr const char* name = "update_averages";
-  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {};
-    return nullptr;
-  }
   static constexpr void expand(ir::expand_args&) {}
 };
 
@@ -12508,13 +12550,8 @@ struct update_averages {
 /// Inputs of the expansion: the bounds of `Clip`, the learning rate, the step, the other numbers.
 /// @tparam Clip how gradients are clipped before, as `clip_gradients_by_norm`, or void
 template <class Update, class Clip = void, int Bounds = 0>
-struct optimizer {
+struct optimizer : training_node {
   static constexpr std::string_view name = Update::name;
-  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {};
-    return nullptr;
-  }
 
   static constexpr void expand(ir::expand_args& e) {
     if (ir::training_request(e.attributes).mode == ir::training_mode::apply)
@@ -13078,7 +13115,7 @@ inline constexpr bool has_sound_formula = true;
   static_assert(diagnose::has_sound_formula<Optimizer>,                                                                \
                 "TAGMA-E304 " Who                                                                                      \
                 ": the formula of an optimizer sets the value once and each slot at most once, of at "                 \
-                "most 8, and its suffixes begin with '/'")
+                "most 8, with suffixes that differ, such as \"/mine_m\", and takes at most 16 numbers")
 
 /// The options of who trains.
 #define TAGMA_NEEDS_OPTIONS(Who, ...)                                                                               \
@@ -13112,8 +13149,9 @@ inline constexpr bool has_sound_formula = true;
 ///     tg::minimize(loss, tg::adam{}, tg::except_scope<"features">, tg::clip_by_global_norm(1.0));
 ///
 /// Optimizers of one program with several choices count steps for themselves: "generator/adam/step",
-/// "except.features/adam/step", or with the name of the first variable before. Slots belong to the variable: two
-/// optimizers of one kind that train it share them.
+/// "except.features/adam/step", "kernel/adam/step" for one variable, and for several the name of the first and a number
+/// that stands for all. Slots belong to the variable: two optimizers of one kind that train it share them, but for
+/// adagrad and ftrl, whose slots begin with a number of the optimizer (TAGMA-E161).
 /// @param loss one floating number
 /// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
 /// `adamw{}`, `ftrl{}`, or one of your own (`own_optimizer`)
@@ -13150,8 +13188,10 @@ struct accumulated_training {
 /// The variables change as by `minimize` with the mean of the gradients: with parts of one size and a loss that is a
 /// mean, with the gradient of the whole batch. Clipping and the learning rate are applied to that mean. Sums are kept
 /// in the slots "<variable>/accumulated", of the type of the variable, and the number of parts in "accumulated/count",
-/// which has the same prefix as the step; two calls with one choice share them. Layers that keep averages move them by
-/// `add`. Without a part, `apply` has gradients of 0.
+/// which has the same prefix as the step. Two calls that train one variable share its sum, so one is applied before the
+/// other adds. In one run the order is asked for: `after(parts.add)(parts.apply)`; fetched together without it, `apply`
+/// reads the sums before and clears what is added. Layers that keep averages move them by `add`. Without a part,
+/// `apply` has gradients of 0.
 /// @param loss,optimizer,options as of `minimize`, which see for errors
 template <expression L, class Optimizer, class... Option, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] auto accumulate(const L& loss, const Optimizer& optimizer, const Option&... options) {
@@ -13179,7 +13219,7 @@ template <expression L, class Optimizer, class... Option, class Place = TAGMA_FR
 
 /// A node that moves the averages of all layers for training that `e` depends on, and trains nothing: for averages that
 /// are computed anew for a finished model, or for training by updates of your own.
-/// Raises TAGMA-E063 when compiled if there is no such layer.
+/// Raises TAGMA-E306 when compiled if there is no such layer.
 template <expression E>
 [[nodiscard]] constexpr auto update_averages(const E& e) {
   return detail::make_node<op::update_averages,
@@ -13386,6 +13426,9 @@ class variable_update {
     if (writer_ == nullptr || !sound_) return;
     const tensor_spec to = writer_->g.spec(in_[i]);
     ir::node_id value = convert(t, to.type).id();
+    // A variable that another one becomes as it is: its elements are copied before it changes itself.
+    if (writer_->g.info(value).is(ir::op_kind::variable))
+      value = writer_->emit(op::multiply{}, value, ir::emit_constant(writer_->g, to.type, 1));
     if (to.dims.rank > 0 && writer_->g.spec(value).dims.rank == 0)
       value = writer_->emit(op::broadcast_like{}, value, in_[i]);
     updates_[count_++] = writer_->emit(op::assign{}, in_[i], value);
@@ -13479,11 +13522,18 @@ namespace diagnose {
 template <own_optimizer Optimizer>
 inline constexpr bool has_sound_formula<Optimizer> = [] {
   constexpr std::size_t slots = Optimizer::slots.size();
-  for (const optimizer_slot& s : Optimizer::slots)
-    if (s.suffix.size() < 2 || s.suffix[0] != '/' || s.input >= 0) return false;
-  formula::variable_update u(nullptr, {}, slots, decltype(std::declval<const Optimizer&>().numbers())::size());
+  constexpr std::size_t numbers = decltype(std::declval<const Optimizer&>().numbers())::size();
+  for (std::size_t i = 0; i < slots; ++i) {
+    const std::string_view suffix = Optimizer::slots[i].suffix;
+    if (suffix.empty() || suffix[0] != '/' || !is_name(suffix.substr(1)) || suffix == op::accumulation::sum.suffix ||
+        Optimizer::slots[i].input >= 0)
+      return false;
+    for (std::size_t k = 0; k < i; ++k)
+      if (Optimizer::slots[k].suffix == suffix) return false;
+  }
+  formula::variable_update u(nullptr, {}, slots, numbers);
   Optimizer::update(u);
-  return slots <= 8 && u.is_sound();
+  return slots <= 8 && numbers <= 16 && u.is_sound();
 }();
 }  // namespace diagnose
 
@@ -14900,8 +14950,8 @@ inline constexpr bool is_volume_batch = [] {
 }();
 /// A filter has between 1 and 64 slices, and fits into the depth of a volume.
 template <class X, volume Kernel, conv3d_options Options>
-inline constexpr bool fits_depth = Kernel.depth >= 1 && Kernel.depth <= 64 && Options.stride.depth >= 1 &&
-                                   Options.dilation.depth >= 1 &&
+inline constexpr bool fits_depth = Kernel.depth >= 1 && Kernel.depth <= 64 && Kernel.height >= 1 && Kernel.width >= 1 &&
+                                   Options.stride.depth >= 1 && Options.dilation.depth >= 1 &&
                                    (Options.same || (Kernel.depth - 1) * Options.dilation.depth < X::value.dims[1]);
 }  // namespace diagnose
 
@@ -15006,9 +15056,9 @@ template <fixed_string Name, extent Filters, volume Kernel, conv3d_options Optio
                 "TAGMA-E305 conv3d: volumes need the axes [batch, depth, height, width, channels], all but the first "
                 "static");
   if constexpr (diagnose::is_volume_batch<s>) {
-    static_assert(diagnose::fits_depth<s, Kernel, Options>,
+    static_assert(diagnose::fits_depth<s, Kernel, Options> && Filters >= 1,
                   "TAGMA-E305 conv3d: the filter needs 1 to 64 slices, and must fit into the depth of the volume");
-    if constexpr (diagnose::fits_depth<s, Kernel, Options>) {
+    if constexpr (diagnose::fits_depth<s, Kernel, Options> && Filters >= 1) {
       using T = typename X::element_type;
       constexpr shape dims = X::spec.dims;
       using along = detail::depth_positions<dims[1], Kernel, Options>;
@@ -15334,6 +15384,7 @@ enum class build_problem : std::uint8_t {
   second_while,  ///< a gradient of a gradient of a loop that ends by itself
   other_spec,    ///< a pass replaced a node by one of another type or shape
   misfit,        ///< a pass added an operation over operands that it does not take
+  no_averages,   ///< of layers that are to move them
   empty_scope,   ///< of a choice of variables to train
   out_of_body,   ///< a pass used a value of the body of a loop behind that loop
 };
@@ -16366,10 +16417,12 @@ struct learner {
   static constexpr std::size_t most_inputs = 8;
   const record* what = nullptr;
   node_id inputs[most_inputs]{};
+  node_id reads[most_inputs]{};  ///< the same, variables as they are behind what the layer waits for
   node_id result = no_node;
   node_id first = 0, end = 0;  ///< the nodes that were added for it
   std::int16_t chain = 0;      ///< the scopes through which it was reached
-  node_id moved = no_node;     ///< its update, where that waits for no other
+  node_id moved = no_node;     ///< its update, which waits for the update `behind`, if for any
+  node_id behind = no_node;
 };
 
 /// `differentiate`, with loops where there is a table of them.
@@ -16432,10 +16485,12 @@ class trainer {
     if (asked_.chosen > 0) {
       for (std::size_t i = 0; i < static_cast<std::size_t>(asked_.chosen); ++i) add_once(inputs_[1 + i]);
     } else {
+      scratch_array<bool, 256> reached(asked_.scopes == scope_choice_kind::except ? g_.size() : 0);
+      if (asked_.scopes == scope_choice_kind::except) mark_reached(reached.view());
       for (node_id i = 0; i <= loss; ++i) {
         if (!g_.info(i).is(op_kind::variable)) continue;
         const std::uint64_t inside = asked_.scopes == scope_choice_kind::all ? 0 : scopes_around(i);
-        if (asked_.scopes == scope_choice_kind::except) found_ |= inside;
+        if (asked_.scopes == scope_choice_kind::except && reached[i]) found_ |= inside;
         if (g_.attributes(i)[1] == 0) continue;
         if (asked_.scopes == scope_choice_kind::all || (asked_.scopes == scope_choice_kind::only) == (inside != 0))
           add(i);
@@ -16496,23 +16551,31 @@ class trainer {
     }
     if (g_.overflow()) return 0;
     if (asked_.mode == training_mode::averages && all.size() == others) {
-      status_.stop(build_problem::nothing_to_train);
+      status_.stop(build_problem::no_averages);
       return 0;
     }
     if (all.size() == others) return done;
     around_.enter(around_.own());
     return g_.emit_as(rules<op::group>, {}, {}, {}, {all.view()});
   }
+  /// Marks what the loss, or the gradients, depend on; in loops, in any iteration.
   constexpr void mark_reached(array_view<bool> reached) const {
     for (std::size_t i = 0; i < reached.size(); ++i) reached[i] = false;
     if (asked_.pairs > 0)
       for (std::size_t i = 0; i < trained_; ++i) reached[scratch_.pairs[i].gradient] = true;
     else
       reached[inputs_[0]] = true;
-    for (node_id i = static_cast<node_id>(reached.size()); i-- > 0;) {
-      if (!reached[i]) continue;
-      for (const node_id in : g_.inputs(i)) reached[in] = true;
-      for (const node_id before : g_.controls(i)) reached[before] = true;
+    for (bool again = true; again;) {
+      again = false;
+      for (node_id i = static_cast<node_id>(reached.size()); i-- > 0;) {
+        if (!reached[i]) continue;
+        for (const node_id in : g_.inputs(i)) reached[in] = true;
+        for (const node_id before : g_.controls(i)) reached[before] = true;
+      }
+      if constexpr (std::is_same_v<Loops, loop_table>)
+        for (int e = 0; e < loops_.edge_count(); ++e)
+          if (const auto [carried, next] = loops_.edge(e); reached[carried] && !reached[next])
+            reached[next] = again = true;
     }
   }
   /// True if the optimizer trains a parameter of a layer; in a repeated block, of one of its copies.
@@ -16531,10 +16594,8 @@ class trainer {
     }
     return false;
   }
-  /// True if the loss, or a gradient, depends on a layer. What is in a loop leads there by more than inputs.
+  /// True if the loss, or a gradient, depends on a layer.
   [[nodiscard]] constexpr bool is_reached(const learner& l, array_view<const bool> reached) const {
-    if constexpr (std::is_same_v<Loops, loop_table>)
-      if (loops_.loop_of(l.result) >= 0) return true;
     if (reached[l.result]) return true;
     for (node_id i = l.first; i < l.end && asked_.pairs > 0; ++i)
       if (reached[i]) return true;
@@ -16556,29 +16617,27 @@ class trainer {
   /// those of the layer, and then the same as they are read.
   constexpr node_id moved(learner& l, growing_array<node_id>& updates) {
     const std::size_t count = l.what->inputs.size();
-    around_.enter(l.chain);
-    scratch_array<node_id, 16> in(2 * count);
-    bool waits = false;
-    for (std::size_t k = 0; k < count; ++k) {
-      in[k] = in[count + k] = l.inputs[k];
-      for (std::size_t u = updates.size(); u-- > 0;)
-        if (g_.input(updates[u], 0) == l.inputs[k]) {
-          const node_id before = updates[u];
-          in[count + k] = g_.emit_as(rules<op::identity>, g_.spec(l.inputs[k]), {&l.inputs[k], 1}, {}, {{&before, 1}});
-          waits = true;
-          break;
-        }
+    node_id behind = no_node;  // the last update of one of its variables
+    for (std::size_t u = 0; u < updates.size(); ++u)
+      for (std::size_t k = 0; k < count; ++k)
+        if (g_.input(updates[u], 0) == l.inputs[k]) behind = updates[u];
+    if (l.moved == no_node || l.behind != behind) {
+      around_.enter(l.chain);
+      scratch_array<node_id, 16> in(2 * count);
+      for (std::size_t k = 0; k < count; ++k) {
+        in[k] = l.inputs[k], in[count + k] = l.reads[k];
+        for (std::size_t u = 0; u < updates.size(); ++u)
+          if (g_.input(updates[u], 0) == l.inputs[k])
+            in[count + k] =
+                g_.emit_as(rules<op::identity>, g_.spec(l.inputs[k]), {&l.reads[k], 1}, {}, {{&updates[u], 1}});
+      }
+      expand_args args{{g_}, in.view(), l.what->attributes, {}};
+      l.what->op->learn(args);
+      if (g_.overflow()) return 0;
+      l.moved = args.result, l.behind = behind;
     }
-    if (l.moved != no_node && !waits) {
-      note_updates(l.moved, updates);
-      return l.moved;
-    }
-    expand_args args{{g_}, in.view(), l.what->attributes, {}};
-    l.what->op->learn(args);
-    if (g_.overflow()) return 0;
-    if (!waits) l.moved = args.result;
-    note_updates(args.result, updates);
-    return args.result;
+    note_updates(l.moved, updates);
+    return l.moved;
   }
   constexpr void note_updates(node_id group, growing_array<node_id>& updates) const {
     for (const node_id u : g_.controls(group)) updates.push(u);
@@ -17114,9 +17173,7 @@ class graph_builder {
       case op_kind::gradient:
         return add_gradient(r, at, in);
       case op_kind::optimizer:
-        return trainer<graph, decltype(loops_), scopes_around>(
-                   g_, loops_, r, in, {*this, at.self}, {{adjoint_, wanted_}, variables_, gradients_, pairs_}, status_)
-            .run(learners_);
+        return train(r, at, in, after);
       case op_kind::composition:
         if (r.op->learn != nullptr) return compose_learner(r, at, in, after, colocated.view());
         return compose(r, in, after, colocated.view());
@@ -17310,13 +17367,32 @@ class graph_builder {
   /// The same of a layer that learns beside its optimizer: where it is trained, that is known.
   constexpr node_id compose_learner(const record& r, [[maybe_unused]] const reached& at, array_view<const node_id> in,
                                     array_view<const node_id> after, array_view<const node_id> colocated) {
-    learner l{&r, {}, no_node, g_.size(), 0, 0, no_node};
-    for (std::size_t k = 0; k < in.size(); ++k) l.inputs[k] = in[k];
+    if (in.size() > learner::most_inputs) throw "an operation that learns has 8 inputs at most";
+    learner l{&r, {}, {}, no_node, g_.size(), 0, 0, no_node, no_node};
+    for (std::size_t k = 0; k < in.size(); ++k)
+      l.inputs[k] = in[k], l.reads[k] = !after.empty() && is_of_variable(in[k]) ? waiting(in[k], after, {}) : in[k];
     l.result = compose(r, in, after, colocated);
     l.end = g_.size();
     if constexpr (Scoped) l.chain = at.self;
     learners_.push(l);
     return l.result;
+  }
+  /// What an optimizer becomes. Its updates wait for what it waits for; so does what counts batches, by which sums of
+  /// gradients are read.
+  constexpr node_id train(const record& r, const reached& at, array_view<const node_id> in,
+                          array_view<const node_id> after) {
+    const training_request asked(r.attributes);
+    scratch_array<node_id, 16> inputs(in.size());
+    for (std::size_t k = 0; k < in.size(); ++k) inputs[k] = in[k];
+    if (asked.mode == training_mode::apply && !after.empty())
+      inputs[asked.operands()] = waiting(in[asked.operands()], after, {});
+    g_.let_updates_wait(after);
+    const node_id id =
+        trainer<graph, decltype(loops_), scopes_around>(g_, loops_, r, inputs.view(), {*this, at.self},
+                                                        {{adjoint_, wanted_}, variables_, gradients_, pairs_}, status_)
+            .run(learners_);
+    g_.let_updates_wait({});
+    return id;
   }
   constexpr node_id expanded(const record& r, array_view<const node_id> in) {
     expand_args args{{g_}, in, r.attributes, {}};
@@ -20473,6 +20549,8 @@ template <ir::build_problem Problem, class Y, class X>
 inline constexpr bool depends_on = ir::differ(Problem, ir::build_problem::independent);
 template <ir::build_problem Problem>
 inline constexpr bool trains_something = ir::differ(Problem, ir::build_problem::nothing_to_train);
+template <ir::build_problem Problem>
+inline constexpr bool has_averages = ir::differ(Problem, ir::build_problem::no_averages);
 /// A scope that says what is trained, or is not, has such a variable.
 template <ir::build_problem Problem, class Scope>
 inline constexpr bool scope_has_variables = ir::differ(Problem, ir::build_problem::empty_scope);
@@ -20782,8 +20860,8 @@ namespace early {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler. Template arguments are
 /// worked out; beside the closure's they say what a message is about.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
-/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265, E273 and
-/// E300.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265, E273,
+/// E300 and E306.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
           class Second = typename Graph::second_type, class Text = typename Graph::text_type,
@@ -20798,6 +20876,9 @@ template <class Closure, class Graph = typename decltype(detail::choose_graph<Cl
                 "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient");
   static_assert(diagnose::trains_something<Graph::problem>,
                 "TAGMA-E063 minimize: the loss depends on no trainable variable");
+  static_assert(diagnose::has_averages<Graph::problem>,
+                "TAGMA-E306 update_averages: the expression depends on no layer that keeps averages, as batch_norm for "
+                "training");
   static_assert(
       diagnose::scope_has_variables<Graph::problem, Text>,
       "TAGMA-E300 minimize: a scope that says what is trained, or is not, has no such variable behind the loss");
@@ -20812,8 +20893,10 @@ template <class Closure, class Graph = typename decltype(detail::choose_graph<Cl
                 "and unique do");
   static_assert(diagnose::has_few_loops<Graph::problem>,
                 "TAGMA-E205 compile: a graph has at most 64 loops, with those of its gradients");
-  static_assert(diagnose::updates_once<Graph::problem, Operation>,
-                "TAGMA-E206 compile: the body of a loop cannot update a variable");
+  static_assert(
+      diagnose::updates_once<Graph::problem, Operation>,
+      "TAGMA-E206 compile: the body of a loop or a branch cannot update a variable, as a batch_norm that is trained "
+      "does");
   static_assert(diagnose::block_keeps_variables<Graph::problem, Operation>,
                 "TAGMA-E264 repeat: a block that updates its variables is written out: repeat<\"block\", 12>(block, "
                 "tagma::unrolled)");
@@ -20890,11 +20973,13 @@ struct training_closure {
   [[nodiscard]] auto operator()() const -> decltype(outputs(std::declval<const node&>()));
 };
 
-/// True for a variable of a graph that an optimizer updates.
-[[nodiscard]] constexpr bool is_trained(const ir::graph_view& g, ir::node_id variable) {
+/// True for a variable of a graph that `sgd` updates.
+[[nodiscard]] constexpr bool is_updated(const ir::graph_view& g, ir::node_id variable) {
   if (!g.info(variable).is(ir::op_kind::variable) || g.attributes(variable)[1] == 0) return false;
   for (ir::node_id i = variable + 1; i < g.size(); ++i)
-    if (g.info(i).is(ir::op_kind::update) && g.inputs(i)[0] == variable) return true;
+    if (g.inputs(i).size() > 0 && g.inputs(i)[0] == variable &&
+        (g.info(i).key == &ir::key<op::apply_sgd> || g.info(i).key == &ir::key<op::apply_rows<op::apply_sgd>>))
+      return true;
   return false;
 }
 
@@ -20931,13 +21016,13 @@ template <expression L, class... Option>
       constexpr std::size_t count = [] {
         std::size_t n = 0;
         for (ir::node_id i = 0; i < graph::view.size(); ++i)
-          if (detail::is_trained(graph::view, i)) ++n;
+          if (detail::is_updated(graph::view, i)) ++n;
         return n;
       }();
       fixed_array<variable_description, count> found{};
       std::size_t n = 0;
       for (ir::node_id i = 0; i < graph::view.size(); ++i)
-        if (detail::is_trained(graph::view, i)) found[n++] = {graph::view[i].name, graph::view[i].spec};
+        if (detail::is_updated(graph::view, i)) found[n++] = {graph::view[i].name, graph::view[i].spec};
       return found;
     }
   }
@@ -21334,10 +21419,10 @@ class owned<T[]> {
   explicit owned(T* first) : first_(first) {}
   owned(owned&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
   owned& operator=(owned&& other) noexcept {
-    T* const before = first_;
-    first_ = other.first_;
+    T* const first = other.first_;
     other.first_ = nullptr;
-    delete[] before;
+    delete[] first_;
+    first_ = first;
     return *this;
   }
   owned(const owned&) = delete;
@@ -35455,13 +35540,14 @@ struct update_rule<op::apply_centered_rmsprop> {
     v = v - s[1];
   }
 };
-/// `rate` is lr * sqrt(1 - beta2^t) / (1 - beta1^t).
+/// `rate` is lr * sqrt(1 - beta2^t) / (1 - beta1^t), `number[0]` and `number[1]` are 1 - beta1 and 1 - beta2: of
+/// floats, that difference would lose digits.
 template <>
 struct update_rule<op::apply_adam> {
   template <class P, class C>
   TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
-    s[0] = s[0] + (g - s[0]) * (1 - h.number[0]);
-    s[1] = s[1] + (g * g - s[1]) * (1 - h.number[1]);
+    s[0] = s[0] + (g - s[0]) * h.number[0];
+    s[1] = s[1] + (g * g - s[1]) * h.number[1];
     v = v - s[0] * h.rate / (sqrt(s[1]) + h.number[2]);
   }
 };
@@ -35516,8 +35602,10 @@ TAGMA_DEVICE update_numbers<C> read_numbers(const number_places& p) {
   update_numbers<C> h;
   for (int i = 0; i < p.count; ++i) h.number[i] = static_cast<C>(*p.number[i]);
   if constexpr (std::is_same_v<Update, op::apply_adamw>) h.number[4] = static_cast<C>(1 - learning_rate * *p.number[3]);
-  if constexpr (std::is_same_v<Update, op::apply_adam> || std::is_same_v<Update, op::apply_adamw>)
+  if constexpr (std::is_same_v<Update, op::apply_adam> || std::is_same_v<Update, op::apply_adamw>) {
+    for (int i = 0; i < 2; ++i) h.number[i] = static_cast<C>(1 - *p.number[i]);
     learning_rate *= sqrt(1 - pow(*p.number[1], step)) / (1 - pow(*p.number[0], step));
+  }
   h.rate = static_cast<C>(learning_rate);
   return h;
 }

@@ -63,6 +63,20 @@ struct of_everything {
   }
 };
 
+/// Value and slots change places.
+struct exchange {
+  tg::rate learning_rate = 1;
+
+  static constexpr tg::fixed_string name = "exchange";
+  static constexpr tg::optimizer_slots<2> slots{tg::optimizer_slot{"/first", 10}, tg::optimizer_slot{"/second", 20}};
+  [[nodiscard]] static tg::optimizer_numbers<0> numbers() { return {}; }
+  static constexpr void update(auto& u) {
+    u.set_value(u.slot(0));
+    u.set_slot(0, u.slot(1));
+    u.set_slot(1, u.value());
+  }
+};
+
 template <class T>
 tg::tensor<T> batch(std::mt19937& random) {
   tg::tensor<T> t(tg::shape{7, 5});
@@ -153,4 +167,14 @@ TEST_CASE("rows that are looked up are updated by a formula, the others as by a 
   }
   const auto [p, q] = session.run(tg::fetch(table, other));
   for (tg::extent i = 0; i < 8; ++i) CHECK(p[i] == Approx(q[i]).epsilon(1e-12));
+}
+
+TEST_CASE("a formula reads the values before, also where they change places", "[own_optimizer]") {
+  const auto w = tg::variable<"w", float, 3>(tg::ones);
+  const auto train = tg::minimize(tg::sum(w), exchange{});
+  tg::session session(tg::compile([=] { return tg::outputs(train, w); }));
+  for (const float expected : {10.0f, 20.0f, 1.0f, 10.0f}) {
+    session.run(train);
+    CHECK(session.run(w)[2] == expected);
+  }
 }

@@ -106,6 +106,8 @@ TEST_CASE("trainable_variables names what minimize trains, no more", "[training_
       tg::mean(x * used * tg::stop_gradient(stopped) * fixed * tg::cast<double>(integers)) +
       tg::mean(tg::batch_norm<"norm">(x, tg::phase::training));
   CHECK(names(tg::trainable_variables(loss)) == texts{"used", "norm/gamma", "norm/beta"});
+  const auto behind = tg::after(tg::assign(stopped, used))(loss);
+  CHECK(names(tg::trainable_variables(behind)) == texts{"used", "norm/gamma", "norm/beta"});
 }
 
 TEST_CASE("optimizers of several choices count for themselves", "[training_options]") {
@@ -114,15 +116,18 @@ TEST_CASE("optimizers of several choices count for themselves", "[training_optio
   const auto a = tg::minimize(loss, tg::adam{}, tg::in_scope<"body">);
   const auto b = tg::minimize(loss, tg::adam{}, tg::except_scope<"body">);
   const auto c = tg::minimize(loss, tg::sgd{}, head);
+  const auto bias = tg::variable<"head/bias", double, 1>(tg::zeros);
+  const auto e = tg::minimize(loss, tg::sgd{}, head, bias);  // counts in a variable of its own
   const auto d = tg::minimize(loss, tg::adam{}, tg::in_scope<"body", "head/bias">);
   const auto count_a = tg::variable<"body/adam/step", std::int64_t>(tg::zeros, tg::not_trainable);
   const auto count_b = tg::variable<"except.body/adam/step", std::int64_t>(tg::zeros, tg::not_trainable);
   const auto count_c = tg::variable<"head/kernel/sgd/step", std::int64_t>(tg::zeros, tg::not_trainable);
   const auto count_d = tg::variable<"body.head/bias/adam/step", std::int64_t>(tg::zeros, tg::not_trainable);
-  tg::session session(tg::compile([=] { return tg::outputs(a, b, c, d, count_a, count_b, count_c, count_d); }));
+  tg::session session(tg::compile([=] { return tg::outputs(a, b, c, d, e, count_a, count_b, count_c, count_d); }));
   session.run(tg::fetch(a, b), x = batch(3));
   session.run(tg::fetch(a, c), x = batch(3));
   session.run(d, x = batch(3));
+  session.run(e, x = batch(3));
   const auto [na, nb, nc, nd] = session.run(tg::fetch(count_a, count_b, count_c, count_d));
   CHECK(na == 2);
   CHECK(nb == 1);
@@ -167,4 +172,13 @@ TEST_CASE("the learning rate may be fed, or a variable that the program changes"
   CHECK(session.run(w)[1] == -0.5 - 0.25 * 2);
   session.run(pairs, x = in);
   CHECK(session.run(w)[1] == -1.0 - 0.5 * 2);
+}
+
+TEST_CASE("what is left out is looked for behind the loss, whatever else the program has", "[training_options]") {
+  const auto loss = tg::mean(tg::square(net(x) - 1.0));
+  const auto other = tg::variable<"other/w", double>(tg::ones);
+  const auto unrelated = other * 1.0;
+  const auto train = tg::minimize(loss, tg::sgd{}, tg::except_scope<"body">);
+  tg::session session(tg::compile([=] { return tg::outputs(unrelated, train); }));
+  session.run(train, x = batch(2));
 }

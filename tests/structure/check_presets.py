@@ -35,7 +35,7 @@ def check(root):
         complaints += [f"preset {preset['name']}: there are no tests of {entry}" for entry in folders[preset["name"]] if not exists(root, entry)]
     for preset in presets.get("buildPresets", []):
         listed = folders.get(preset["configurePreset"], [])
-        programs = {f"tests_{entry.split('/')[0]}" for entry in listed if not entry.startswith("reject/")}
+        programs = {"tests_device_fake" if entry.startswith("device/fake") else f"tests_{entry.split('/')[0]}" for entry in listed if not entry.startswith("reject/")}
         targets = preset.get("targets", [])
         for target in targets:
             if target.startswith("example_"):

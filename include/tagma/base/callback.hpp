@@ -15,15 +15,17 @@ namespace tagma {
 template <class Signature>
 class callback;
 
-/// A function, or none: whatever can be called with these arguments. Copies call the same object.
+/// A function, or none: whatever can be called with these arguments. Copies call the same object. What converts to bool
+/// when asked, as std::function, and is false, is no function.
 template <class Result, class... Argument>
 class callback<Result(Argument...)> {
  public:
   callback() = default;
   callback(decltype(nullptr)) {}
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, callback> &&
-             std::is_invocable_r_v<Result, std::decay_t<F>&, Argument...>)
+    requires(!std::is_same_v<std::remove_cvref_t<F>, callback> && requires(std::decay_t<F> & g, Argument&&... a) {
+      g(static_cast<Argument&&>(a)...);
+    } && std::is_invocable_r_v<Result, std::decay_t<F>&, Argument...>)
   callback(F&& f) {
     using function = std::decay_t<F>;
     if constexpr (std::is_pointer_v<std::remove_cvref_t<F>>) {

@@ -60,10 +60,10 @@ class owned<T[]> {
   explicit owned(T* first) : first_(first) {}
   owned(owned&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
   owned& operator=(owned&& other) noexcept {
-    T* const before = first_;
-    first_ = other.first_;
+    T* const first = other.first_;
     other.first_ = nullptr;
-    delete[] before;
+    delete[] first_;
+    first_ = first;
     return *this;
   }
   owned(const owned&) = delete;

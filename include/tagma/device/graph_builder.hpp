@@ -541,12 +541,9 @@ class graph_builder {
   graph_node optimize(const Optimizer& optimizer, const detail::clip_option<Clip, Bound...>& clip, int pairs,
                       std::vector<const ir::record*> operands, dtype bounded) {
     using traits = detail::optimizer_traits<Optimizer>;
-    std::vector<ir::attribute> given{pairs};
     std::string name(traits::step.view());
-    if (const std::size_t chosen = operands.size() - 1; pairs == 0 && chosen > 0) {
-      given.push_back(static_cast<ir::attribute>(chosen));
-      name = detail::name_behind(*operands[1], prefix_, name);
-    }
+    const std::size_t chosen = pairs == 0 ? operands.size() - 1 : 0;
+    if (chosen > 0) name = detail::name_of_choice({operands.data() + 1, chosen}, prefix_, name);
     const auto add_number = [&](dtype type, double value) { operands.push_back(number(type, value).record_); };
     std::apply([&](const auto&... bound) { (add_number(bounded, static_cast<double>(bound)), ...); }, clip.bounds);
     const graph_node step = step_of(name);
@@ -556,7 +553,7 @@ class graph_builder {
     own_record& r =
         new_record(ir::rules<op::optimizer<typename traits::update, Clip, static_cast<int>(sizeof...(Bound))>>, {});
     r.from = std::move(operands);
-    r.given = std::move(given);
+    r.given = {pairs, static_cast<ir::attribute>(chosen), 0, 0};
     return keep(r);
   }
   /// The variable that counts the steps of an optimizer; all of a kind share it.

@@ -6,10 +6,12 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/ir/record.hpp"
+#include "tagma/ir/training.hpp"
 
 namespace tagma {
 
@@ -51,12 +53,16 @@ namespace detail {
        {"TAGMA-E302 minimize: what is to be trained must be a trainable variable, and is ", v.op->info->name, " '",
         v.name, "'"});
 }
-/// What belongs to a variable is called like it, with a name behind: relative to the scopes `prefix`.
-[[nodiscard]] TAGMA_COLD inline std::string name_behind(const ir::record& variable, std::string_view prefix,
-                                                        std::string_view name) {
-  std::string_view own = variable.name;
-  if (own.starts_with(prefix)) own.remove_prefix(prefix.size());
-  return sentence({own, "/", name});
+/// What belongs to the choice of some variables is called like the first of them, relative to the scopes `prefix`; of
+/// several, a number stands for all.
+[[nodiscard]] TAGMA_COLD inline std::string name_of_choice(array_view<const ir::record* const> variables,
+                                                           std::string_view prefix, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const ir::record* const v : variables)
+    names.push_back(v->name.starts_with(prefix) ? v->name.substr(prefix.size()) : v->name);
+  if (names.size() == 1) return sentence({names[0], "/", name});
+  const ir::hash_digits digits = ir::digits_of_names({names.data(), names.size()});
+  return sentence({names[0], ".", digits.view(), "/", name});
 }
 
 }  // namespace detail

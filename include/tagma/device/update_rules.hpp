@@ -82,13 +82,14 @@ struct update_rule<op::apply_centered_rmsprop> {
     v = v - s[1];
   }
 };
-/// `rate` is lr * sqrt(1 - beta2^t) / (1 - beta1^t).
+/// `rate` is lr * sqrt(1 - beta2^t) / (1 - beta1^t), `number[0]` and `number[1]` are 1 - beta1 and 1 - beta2: of
+/// floats, that difference would lose digits.
 template <>
 struct update_rule<op::apply_adam> {
   template <class P, class C>
   TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
-    s[0] = s[0] + (g - s[0]) * (1 - h.number[0]);
-    s[1] = s[1] + (g * g - s[1]) * (1 - h.number[1]);
+    s[0] = s[0] + (g - s[0]) * h.number[0];
+    s[1] = s[1] + (g * g - s[1]) * h.number[1];
     v = v - s[0] * h.rate / (sqrt(s[1]) + h.number[2]);
   }
 };
@@ -143,8 +144,10 @@ TAGMA_DEVICE update_numbers<C> read_numbers(const number_places& p) {
   update_numbers<C> h;
   for (int i = 0; i < p.count; ++i) h.number[i] = static_cast<C>(*p.number[i]);
   if constexpr (std::is_same_v<Update, op::apply_adamw>) h.number[4] = static_cast<C>(1 - learning_rate * *p.number[3]);
-  if constexpr (std::is_same_v<Update, op::apply_adam> || std::is_same_v<Update, op::apply_adamw>)
+  if constexpr (std::is_same_v<Update, op::apply_adam> || std::is_same_v<Update, op::apply_adamw>) {
+    for (int i = 0; i < 2; ++i) h.number[i] = static_cast<C>(1 - *p.number[i]);
     learning_rate *= sqrt(1 - pow(*p.number[1], step)) / (1 - pow(*p.number[0], step));
+  }
   h.rate = static_cast<C>(learning_rate);
   return h;
 }

@@ -245,9 +245,7 @@ class graph_builder {
       case op_kind::gradient:
         return add_gradient(r, at, in);
       case op_kind::optimizer:
-        return trainer<graph, decltype(loops_), scopes_around>(
-                   g_, loops_, r, in, {*this, at.self}, {{adjoint_, wanted_}, variables_, gradients_, pairs_}, status_)
-            .run(learners_);
+        return train(r, at, in, after);
       case op_kind::composition:
         if (r.op->learn != nullptr) return compose_learner(r, at, in, after, colocated.view());
         return compose(r, in, after, colocated.view());
@@ -441,13 +439,32 @@ class graph_builder {
   /// The same of a layer that learns beside its optimizer: where it is trained, that is known.
   constexpr node_id compose_learner(const record& r, [[maybe_unused]] const reached& at, array_view<const node_id> in,
                                     array_view<const node_id> after, array_view<const node_id> colocated) {
-    learner l{&r, {}, no_node, g_.size(), 0, 0, no_node};
-    for (std::size_t k = 0; k < in.size(); ++k) l.inputs[k] = in[k];
+    if (in.size() > learner::most_inputs) throw "an operation that learns has 8 inputs at most";
+    learner l{&r, {}, {}, no_node, g_.size(), 0, 0, no_node, no_node};
+    for (std::size_t k = 0; k < in.size(); ++k)
+      l.inputs[k] = in[k], l.reads[k] = !after.empty() && is_of_variable(in[k]) ? waiting(in[k], after, {}) : in[k];
     l.result = compose(r, in, after, colocated);
     l.end = g_.size();
     if constexpr (Scoped) l.chain = at.self;
     learners_.push(l);
     return l.result;
+  }
+  /// What an optimizer becomes. Its updates wait for what it waits for; so does what counts batches, by which sums of
+  /// gradients are read.
+  constexpr node_id train(const record& r, const reached& at, array_view<const node_id> in,
+                          array_view<const node_id> after) {
+    const training_request asked(r.attributes);
+    scratch_array<node_id, 16> inputs(in.size());
+    for (std::size_t k = 0; k < in.size(); ++k) inputs[k] = in[k];
+    if (asked.mode == training_mode::apply && !after.empty())
+      inputs[asked.operands()] = waiting(in[asked.operands()], after, {});
+    g_.let_updates_wait(after);
+    const node_id id =
+        trainer<graph, decltype(loops_), scopes_around>(g_, loops_, r, inputs.view(), {*this, at.self},
+                                                        {{adjoint_, wanted_}, variables_, gradients_, pairs_}, status_)
+            .run(learners_);
+    g_.let_updates_wait({});
+    return id;
   }
   constexpr node_id expanded(const record& r, array_view<const node_id> in) {
     expand_args args{{g_}, in, r.attributes, {}};

@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/scratch_array.hpp"
 #include "tagma/ir/op.hpp"
 
@@ -96,6 +97,8 @@ class graph {
   constexpr void ask(request_source* source) { source_ = source; }
   /// From now on they follow node `id` instead, if that has a request: gradients are computed where their node is.
   constexpr void follow(node_id id) { followed_ = id; }
+  /// From now on updates wait for these as well.
+  constexpr void let_updates_wait(array_view<const node_id> before) { before_updates_ = before; }
   /// From now on every node is told to `loops`.
   constexpr void observe(loop_observer* loops) { loops_ = loops; }
   /// Changes what is asked for a node.
@@ -144,6 +147,8 @@ class graph {
   constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
                             attribute_list attributes = {}, const node_extras& extras = no_extras) {
     if (overflow_) return 0;
+    if (before_updates_.size() != 0 && op.info->is(op_kind::update))
+      return emit_update(op, spec, inputs, attributes, extras);
     const bool unique = op.info->stateful || !extras.controls.empty() || !extras.colocated.empty();
     const std::int16_t request = source_ == nullptr ? extras.request : request_of(op, spec, extras);
     const int input_count = static_cast<int>(inputs.size()), attribute_count = static_cast<int>(attributes.size());
@@ -191,6 +196,20 @@ class graph {
   }
 
  private:
+  TAGMA_COLD constexpr node_id emit_update(const op_rules& op, const tensor_spec& spec,
+                                           array_view<const node_id> inputs, attribute_list attributes,
+                                           node_extras extras) {
+    const array_view<const node_id> before = before_updates_;
+    scratch_array<node_id, 8> all(extras.controls.size() + before.size());
+    std::size_t count = 0;
+    for (const node_id i : extras.controls) all[count++] = i;
+    for (const node_id i : before) all[count++] = i;
+    extras.controls = all.view();
+    before_updates_ = {};
+    const node_id id = emit_as(op, spec, inputs, attributes, extras);
+    before_updates_ = before;
+    return id;
+  }
   /// A scalar that the compiler knows is wherever it is read, and a slot where its variable is.
   constexpr std::int16_t request_of(const op_rules& op, const tensor_spec& spec, const node_extras& extras) const {
     if (extras.request != 0 || op.info->is(op_kind::constant) || op.info->unasked || !extras.suffix.empty())
@@ -230,6 +249,7 @@ class graph {
   bool overflow_ = false;
   request_source* source_ = nullptr;
   node_id followed_ = no_node;
+  array_view<const node_id> before_updates_{};
   loop_observer* loops_ = nullptr;
 };
 

@@ -26,26 +26,36 @@ enum class scope_choice_kind : std::int8_t {
 };
 
 /// The attributes of an optimizer: pairs of variable and gradient that are given in place of a loss; variables that are
-/// given behind the loss; the kind of choice by scopes; the mode. Those at the end that are 0 may be left out.
+/// given behind the loss; the kind of choice by scopes; the mode.
 struct training_request {
   attribute pairs = 0, chosen = 0;
   scope_choice_kind scopes = scope_choice_kind::all;
   training_mode mode = training_mode::update;
 
   constexpr explicit training_request(attribute_list a)
-      : pairs(at(a, 0)),
-        chosen(at(a, 1)),
-        scopes(static_cast<scope_choice_kind>(at(a, 2))),
-        mode(static_cast<training_mode>(at(a, 3))) {}
+      : pairs(a[0]),
+        chosen(a[1]),
+        scopes(static_cast<scope_choice_kind>(a[2])),
+        mode(static_cast<training_mode>(a[3])) {}
 
   /// How many inputs come before those of the expansion.
   [[nodiscard]] constexpr std::size_t operands() const {
     return static_cast<std::size_t>(pairs == 0 ? 1 + chosen : 2 * pairs);
   }
-
- private:
-  [[nodiscard]] static constexpr attribute at(attribute_list a, std::size_t i) { return i < a.size() ? a[i] : 0; }
 };
+
+/// Eight digits that stand for some names.
+struct hash_digits {
+  char text[8]{};
+  [[nodiscard]] constexpr std::string_view view() const { return {text, 8}; }
+};
+[[nodiscard]] constexpr hash_digits digits_of_names(array_view<const std::string_view> names) {
+  std::uint64_t h = 0;
+  for (const std::string_view n : names) h = hash_combine(h, hash_text(n));
+  hash_digits digits;
+  for (char& c : digits.text) c = "0123456789abcdef"[h % 16], h /= 16;
+  return digits;
+}
 
 /// Scopes of names as one text, with spaces between: no name has one.
 class scope_list {

@@ -55,7 +55,7 @@ struct relu6 : elementwise_composition<3> {
   static constexpr const char* name = "relu6";
   static constexpr void expand(auto& e) {
     const ir::node_id above = e.emit(relu{}, e.in(0));
-    e.result = e.emit(minimum{}, above, e.constant(6));
+    e.result = e.emit(minimum{}, e.constant(6), above);  // in this order the gradient at 6 is 0
   }
 };
 struct hard_sigmoid : elementwise_composition<8> {

@@ -153,47 +153,55 @@ constexpr ir::node_id emit_slot(ir::graph& g, ir::node_id of, const slot& s, std
   return g.emit_as(ir::rules<variable>, g.spec(of), {}, attributes.list(), {{}, g[of].name, s.suffix, value, {}});
 }
 
+/// Base of the tags of what trains: no value.
+struct training_node {
+  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+};
+
 /// Gradients of several batches, summed in slots. The first input of the expansion counts the batches.
 struct accumulation {
   static constexpr slot sum{"/accumulated"};
 
   /// Hands the means to `update`, as gradients, and begins anew. Without a batch they are 0.
   static constexpr void apply(auto& e, void (*update)(ir::expand_args&)) {
-    const ir::node_id counter = e.in(0), one = ir::emit_constant(e.g, dtype::int64, 1);
+    ir::node_id counter = e.in(0);
+    while (!e.g.info(counter).is(ir::op_kind::variable)) counter = e.g.input(counter, 0);  // it may wait for something
+    const ir::node_id one = ir::emit_constant(e.g, dtype::int64, 1);
     scratch_array<ir::variable_gradient, 64> means(e.gradients.size());
     scratch_array<ir::node_id, 64> done(e.gradients.size() + 2);
     for (std::size_t i = 0; i < e.gradients.size(); ++i) {
       const ir::node_id variable = e.gradients[i].variable, total = emit_slot(e.g, variable, sum);
       const ir::node_id batches =
-          e.emit_with(cast{}, ir::pack_attributes(e.g.spec(variable).type), e.emit(maximum{}, counter, one));
+          e.emit_with(cast{}, ir::pack_attributes(e.g.spec(variable).type), e.emit(maximum{}, e.in(0), one));
       means[i] = {variable, e.emit(divide{}, total, batches)};
-      done[i] = clear(e, total);
       if (e.g.overflow()) return;
     }
     ir::expand_args rest{{e.g}, e.inputs.subspan(1), e.attributes, means.view()};
     update(rest);
     if (e.g.overflow()) return;
-    done[e.gradients.size()] = clear(e, counter);
+    for (std::size_t i = 0; i < e.gradients.size(); ++i)
+      done[i] = clear(e, emit_slot(e.g, e.gradients[i].variable, sum), rest.result);
+    done[e.gradients.size()] = clear(e, counter, rest.result);
     done[e.gradients.size() + 1] = rest.result;
     e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {done.view()});
   }
 
  private:
-  static constexpr ir::node_id clear(auto& e, ir::node_id variable) {
-    const tensor_spec& spec = e.g.spec(variable);
+  static constexpr ir::node_id clear(auto& e, ir::node_id variable, ir::node_id behind) {
+    const tensor_spec spec = e.g.spec(variable);
     const ir::node_id zero = ir::emit_constant(e.g, spec.type, 0);
-    return e.emit(assign{}, variable, spec.dims.rank == 0 ? zero : e.emit(broadcast_like{}, zero, variable));
+    const ir::node_id pair[] = {variable, spec.dims.rank == 0 ? zero : e.emit(broadcast_like{}, zero, variable)};
+    return e.g.emit_as(ir::rules<assign>, spec, pair, {}, {{&behind, 1}});
   }
 };
 
 /// The node that adds gradients to those of batches before. Input of the expansion: what counts the batches.
-struct accumulate_gradients {
+struct accumulate_gradients : training_node {
   static constexpr const char* name = "accumulate_gradients";
-  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {};
-    return nullptr;
-  }
   static constexpr void expand(auto& e) {
     scratch_array<ir::node_id, 64> added(e.gradients.size() + 1);
     std::size_t count = 0;
@@ -207,13 +215,8 @@ struct accumulate_gradients {
 };
 
 /// The node that moves what layers keep of their batches, and trains nothing.
-struct update_averages {
+struct update_averages : training_node {
   static constexpr const char* name = "update_averages";
-  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {};
-    return nullptr;
-  }
   static constexpr void expand(ir::expand_args&) {}
 };
 
@@ -221,13 +224,8 @@ struct update_averages {
 /// Inputs of the expansion: the bounds of `Clip`, the learning rate, the step, the other numbers.
 /// @tparam Clip how gradients are clipped before, as `clip_gradients_by_norm`, or void
 template <class Update, class Clip = void, int Bounds = 0>
-struct optimizer {
+struct optimizer : training_node {
   static constexpr std::string_view name = Update::name;
-  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {};
-    return nullptr;
-  }
 
   static constexpr void expand(ir::expand_args& e) {
     if (ir::training_request(e.attributes).mode == ir::training_mode::apply)

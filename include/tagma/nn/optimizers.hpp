@@ -247,7 +247,7 @@ inline constexpr bool has_sound_formula = true;
   static_assert(diagnose::has_sound_formula<Optimizer>,                                                                \
                 "TAGMA-E304 " Who                                                                                      \
                 ": the formula of an optimizer sets the value once and each slot at most once, of at "                 \
-                "most 8, and its suffixes begin with '/'")
+                "most 8, with suffixes that differ, such as \"/mine_m\", and takes at most 16 numbers")
 
 /// The options of who trains.
 #define TAGMA_NEEDS_OPTIONS(Who, ...)                                                                               \
@@ -281,8 +281,9 @@ inline constexpr bool has_sound_formula = true;
 ///     tg::minimize(loss, tg::adam{}, tg::except_scope<"features">, tg::clip_by_global_norm(1.0));
 ///
 /// Optimizers of one program with several choices count steps for themselves: "generator/adam/step",
-/// "except.features/adam/step", or with the name of the first variable before. Slots belong to the variable: two
-/// optimizers of one kind that train it share them.
+/// "except.features/adam/step", "kernel/adam/step" for one variable, and for several the name of the first and a number
+/// that stands for all. Slots belong to the variable: two optimizers of one kind that train it share them, but for
+/// adagrad and ftrl, whose slots begin with a number of the optimizer (TAGMA-E161).
 /// @param loss one floating number
 /// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
 /// `adamw{}`, `ftrl{}`, or one of your own (`own_optimizer`)
@@ -319,8 +320,10 @@ struct accumulated_training {
 /// The variables change as by `minimize` with the mean of the gradients: with parts of one size and a loss that is a
 /// mean, with the gradient of the whole batch. Clipping and the learning rate are applied to that mean. Sums are kept
 /// in the slots "<variable>/accumulated", of the type of the variable, and the number of parts in "accumulated/count",
-/// which has the same prefix as the step; two calls with one choice share them. Layers that keep averages move them by
-/// `add`. Without a part, `apply` has gradients of 0.
+/// which has the same prefix as the step. Two calls that train one variable share its sum, so one is applied before the
+/// other adds. In one run the order is asked for: `after(parts.add)(parts.apply)`; fetched together without it, `apply`
+/// reads the sums before and clears what is added. Layers that keep averages move them by `add`. Without a part,
+/// `apply` has gradients of 0.
 /// @param loss,optimizer,options as of `minimize`, which see for errors
 template <expression L, class Optimizer, class... Option, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] auto accumulate(const L& loss, const Optimizer& optimizer, const Option&... options) {
@@ -348,7 +351,7 @@ template <expression L, class Optimizer, class... Option, class Place = TAGMA_FR
 
 /// A node that moves the averages of all layers for training that `e` depends on, and trains nothing: for averages that
 /// are computed anew for a finished model, or for training by updates of your own.
-/// Raises TAGMA-E063 when compiled if there is no such layer.
+/// Raises TAGMA-E306 when compiled if there is no such layer.
 template <expression E>
 [[nodiscard]] constexpr auto update_averages(const E& e) {
   return detail::make_node<op::update_averages,

@@ -159,6 +159,9 @@ class variable_update {
     if (writer_ == nullptr || !sound_) return;
     const tensor_spec to = writer_->g.spec(in_[i]);
     ir::node_id value = convert(t, to.type).id();
+    // A variable that another one becomes as it is: its elements are copied before it changes itself.
+    if (writer_->g.info(value).is(ir::op_kind::variable))
+      value = writer_->emit(op::multiply{}, value, ir::emit_constant(writer_->g, to.type, 1));
     if (to.dims.rank > 0 && writer_->g.spec(value).dims.rank == 0)
       value = writer_->emit(op::broadcast_like{}, value, in_[i]);
     updates_[count_++] = writer_->emit(op::assign{}, in_[i], value);
@@ -252,11 +255,18 @@ namespace diagnose {
 template <own_optimizer Optimizer>
 inline constexpr bool has_sound_formula<Optimizer> = [] {
   constexpr std::size_t slots = Optimizer::slots.size();
-  for (const optimizer_slot& s : Optimizer::slots)
-    if (s.suffix.size() < 2 || s.suffix[0] != '/' || s.input >= 0) return false;
-  formula::variable_update u(nullptr, {}, slots, decltype(std::declval<const Optimizer&>().numbers())::size());
+  constexpr std::size_t numbers = decltype(std::declval<const Optimizer&>().numbers())::size();
+  for (std::size_t i = 0; i < slots; ++i) {
+    const std::string_view suffix = Optimizer::slots[i].suffix;
+    if (suffix.empty() || suffix[0] != '/' || !is_name(suffix.substr(1)) || suffix == op::accumulation::sum.suffix ||
+        Optimizer::slots[i].input >= 0)
+      return false;
+    for (std::size_t k = 0; k < i; ++k)
+      if (Optimizer::slots[k].suffix == suffix) return false;
+  }
+  formula::variable_update u(nullptr, {}, slots, numbers);
   Optimizer::update(u);
-  return slots <= 8 && u.is_sound();
+  return slots <= 8 && numbers <= 16 && u.is_sound();
 }();
 }  // namespace diagnose
 

@@ -17,12 +17,15 @@ namespace tagma {
 
 namespace detail {
 
+/// True for what may stand before names: "a" or "a/b", not "a/".
+[[nodiscard]] constexpr bool is_scope(std::string_view text) { return is_name(text) && !text.ends_with('/'); }
+
 /// Some scopes of names, in which variables are trained, or are not.
 template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
 struct scope_choice {
-  TAGMA_NEEDS_NAME("minimize", First);
-  static_assert((true && ... && is_name(More.view())),
+  static_assert(is_scope(First.view()) && (true && ... && is_scope(More.view())),
                 "TAGMA-E160 minimize: the scopes that say what is trained are names, without '/' at their ends");
+  static_assert(sizeof...(More) < 64, "TAGMA-E301 minimize: at most 64 scopes say what is trained");
 };
 
 /// An option of `minimize`: the learning rate, in place of the one that the optimizer has.
@@ -105,7 +108,8 @@ inline constexpr bool are_options = detail::options_of<detail::option_kind::unkn
 template <class Option>
 inline constexpr bool is_trainable = [] {
   if constexpr (expression<Option>)
-    return Option::record().op->info->is(ir::op_kind::variable) && Option::record().attributes[1] != 0;
+    return Option::record().op->info->is(ir::op_kind::variable) && Option::record().attributes[1] != 0 &&
+           Option::record().controls.empty();
   else
     return true;
 }();
@@ -138,8 +142,27 @@ struct chosen_by_scopes {
 template <class First, class... More>
 struct chosen_variables : chosen_all {
   static constexpr std::string_view name = First::record().full_name();
-  static constexpr auto prefix = fixed_copy<&name>();
+  static constexpr std::string_view names[] = {name, More::record().full_name()...};
+  static constexpr ir::hash_digits digits = ir::digits_of_names(names);
+  static constexpr std::string_view text = digits.view();
+  static constexpr auto prefix = [] {
+    if constexpr (sizeof...(More) == 0)
+      return fixed_copy<&name>();
+    else
+      return fixed_copy<&name>() + "." + fixed_copy<&text>();
+  }();
 };
+
+/// Those of some options that are variables, as a tuple.
+template <class... Option>
+[[nodiscard]] constexpr auto variables_among(const Option&... option) {
+  return std::tuple_cat([](const auto& o) {
+    if constexpr (expression<decltype(o)>)
+      return std::make_tuple(o);
+    else
+      return std::tuple<>{};
+  }(option)...);
+}
 
 /// The choice among options.
 template <class... Option>
@@ -150,7 +173,9 @@ template <class First, class... More>
 struct choice_of<First, More...> : choice_of<More...> {};
 template <expression First, class... More>
 struct choice_of<First, More...> {
-  using type = chosen_variables<First>;
+  template <class... Variable>
+  static chosen_variables<Variable...> of(const std::tuple<Variable...>&);
+  using type = decltype(of(variables_among(std::declval<const First&>(), std::declval<const More&>()...)));
 };
 template <ir::scope_choice_kind Kind, fixed_string Name, fixed_string... Names, class... More>
 struct choice_of<scope_choice<Kind, Name, Names...>, More...> {
@@ -180,17 +205,6 @@ template <class First, class... More>
 template <class... Option>
 using clip_type_among = decltype(clip_among(std::declval<const Option&>()...));
 
-/// Those of some options that are variables, as a tuple.
-template <class... Option>
-[[nodiscard]] constexpr auto variables_among(const Option&... option) {
-  return std::tuple_cat([](const auto& o) {
-    if constexpr (expression<decltype(o)>)
-      return std::make_tuple(o);
-    else
-      return std::tuple<>{};
-  }(option)...);
-}
-
 /// A node with a name, which says more of it.
 template <class Op, auto Attributes, fixed_string Name, class... Inputs>
 struct named_node_definition : node_definition<Op, Attributes, id_list<Inputs...>, id_list<>, void> {
@@ -202,19 +216,9 @@ struct named_node_definition : node_definition<Op, Attributes, id_list<Inputs...
     return r;
   }();
 };
-/// The attributes of an optimizer's record, as few as say all.
+/// The attributes of an optimizer's record.
 template <int Pairs, int Chosen, ir::scope_choice_kind Scopes, ir::training_mode Mode>
-inline constexpr auto training_attributes = [] {
-  if constexpr (Mode != ir::training_mode::update)
-    return ir::pack_attributes(Pairs, Chosen, Scopes, Mode);
-  else if constexpr (Scopes != ir::scope_choice_kind::all)
-    return ir::pack_attributes(Pairs, Chosen, Scopes);
-  else if constexpr (Chosen > 0)
-    return ir::pack_attributes(Pairs, Chosen);
-  else
-    return ir::pack_attributes(Pairs);
-}();
-
+inline constexpr auto training_attributes = ir::pack_attributes(Pairs, Chosen, Scopes, Mode);
 /// The same of a loss with options.
 template <ir::training_mode Mode, class... Option>
 inline constexpr auto attributes_of_training =

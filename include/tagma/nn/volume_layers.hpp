@@ -45,8 +45,8 @@ inline constexpr bool is_volume_batch = [] {
 }();
 /// A filter has between 1 and 64 slices, and fits into the depth of a volume.
 template <class X, volume Kernel, conv3d_options Options>
-inline constexpr bool fits_depth = Kernel.depth >= 1 && Kernel.depth <= 64 && Options.stride.depth >= 1 &&
-                                   Options.dilation.depth >= 1 &&
+inline constexpr bool fits_depth = Kernel.depth >= 1 && Kernel.depth <= 64 && Kernel.height >= 1 && Kernel.width >= 1 &&
+                                   Options.stride.depth >= 1 && Options.dilation.depth >= 1 &&
                                    (Options.same || (Kernel.depth - 1) * Options.dilation.depth < X::value.dims[1]);
 }  // namespace diagnose
 
@@ -151,9 +151,9 @@ template <fixed_string Name, extent Filters, volume Kernel, conv3d_options Optio
                 "TAGMA-E305 conv3d: volumes need the axes [batch, depth, height, width, channels], all but the first "
                 "static");
   if constexpr (diagnose::is_volume_batch<s>) {
-    static_assert(diagnose::fits_depth<s, Kernel, Options>,
+    static_assert(diagnose::fits_depth<s, Kernel, Options> && Filters >= 1,
                   "TAGMA-E305 conv3d: the filter needs 1 to 64 slices, and must fit into the depth of the volume");
-    if constexpr (diagnose::fits_depth<s, Kernel, Options>) {
+    if constexpr (diagnose::fits_depth<s, Kernel, Options> && Filters >= 1) {
       using T = typename X::element_type;
       constexpr shape dims = X::spec.dims;
       using along = detail::depth_positions<dims[1], Kernel, Options>;

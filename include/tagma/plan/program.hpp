@@ -76,6 +76,8 @@ template <ir::build_problem Problem, class Y, class X>
 inline constexpr bool depends_on = ir::differ(Problem, ir::build_problem::independent);
 template <ir::build_problem Problem>
 inline constexpr bool trains_something = ir::differ(Problem, ir::build_problem::nothing_to_train);
+template <ir::build_problem Problem>
+inline constexpr bool has_averages = ir::differ(Problem, ir::build_problem::no_averages);
 /// A scope that says what is trained, or is not, has such a variable.
 template <ir::build_problem Problem, class Scope>
 inline constexpr bool scope_has_variables = ir::differ(Problem, ir::build_problem::empty_scope);
@@ -385,8 +387,8 @@ namespace early {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler. Template arguments are
 /// worked out; beside the closure's they say what a message is about.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
-/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265, E273 and
-/// E300.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E209, E219, E264, E265, E273,
+/// E300 and E306.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
           class Second = typename Graph::second_type, class Text = typename Graph::text_type,
@@ -401,6 +403,9 @@ template <class Closure, class Graph = typename decltype(detail::choose_graph<Cl
                 "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient");
   static_assert(diagnose::trains_something<Graph::problem>,
                 "TAGMA-E063 minimize: the loss depends on no trainable variable");
+  static_assert(diagnose::has_averages<Graph::problem>,
+                "TAGMA-E306 update_averages: the expression depends on no layer that keeps averages, as batch_norm for "
+                "training");
   static_assert(
       diagnose::scope_has_variables<Graph::problem, Text>,
       "TAGMA-E300 minimize: a scope that says what is trained, or is not, has no such variable behind the loss");
@@ -415,8 +420,10 @@ template <class Closure, class Graph = typename decltype(detail::choose_graph<Cl
                 "and unique do");
   static_assert(diagnose::has_few_loops<Graph::problem>,
                 "TAGMA-E205 compile: a graph has at most 64 loops, with those of its gradients");
-  static_assert(diagnose::updates_once<Graph::problem, Operation>,
-                "TAGMA-E206 compile: the body of a loop cannot update a variable");
+  static_assert(
+      diagnose::updates_once<Graph::problem, Operation>,
+      "TAGMA-E206 compile: the body of a loop or a branch cannot update a variable, as a batch_norm that is trained "
+      "does");
   static_assert(diagnose::block_keeps_variables<Graph::problem, Operation>,
                 "TAGMA-E264 repeat: a block that updates its variables is written out: repeat<\"block\", 12>(block, "
                 "tagma::unrolled)");

@@ -29,11 +29,13 @@ struct training_closure {
   [[nodiscard]] auto operator()() const -> decltype(outputs(std::declval<const node&>()));
 };
 
-/// True for a variable of a graph that an optimizer updates.
-[[nodiscard]] constexpr bool is_trained(const ir::graph_view& g, ir::node_id variable) {
+/// True for a variable of a graph that `sgd` updates.
+[[nodiscard]] constexpr bool is_updated(const ir::graph_view& g, ir::node_id variable) {
   if (!g.info(variable).is(ir::op_kind::variable) || g.attributes(variable)[1] == 0) return false;
   for (ir::node_id i = variable + 1; i < g.size(); ++i)
-    if (g.info(i).is(ir::op_kind::update) && g.inputs(i)[0] == variable) return true;
+    if (g.inputs(i).size() > 0 && g.inputs(i)[0] == variable &&
+        (g.info(i).key == &ir::key<op::apply_sgd> || g.info(i).key == &ir::key<op::apply_rows<op::apply_sgd>>))
+      return true;
   return false;
 }
 
@@ -70,13 +72,13 @@ template <expression L, class... Option>
       constexpr std::size_t count = [] {
         std::size_t n = 0;
         for (ir::node_id i = 0; i < graph::view.size(); ++i)
-          if (detail::is_trained(graph::view, i)) ++n;
+          if (detail::is_updated(graph::view, i)) ++n;
         return n;
       }();
       fixed_array<variable_description, count> found{};
       std::size_t n = 0;
       for (ir::node_id i = 0; i < graph::view.size(); ++i)
-        if (detail::is_trained(graph::view, i)) found[n++] = {graph::view[i].name, graph::view[i].spec};
+        if (detail::is_updated(graph::view, i)) found[n++] = {graph::view[i].name, graph::view[i].spec};
       return found;
     }
   }

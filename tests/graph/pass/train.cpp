@@ -21,7 +21,7 @@ constexpr auto spread = tg::variable<"norm/moving_variance", double, 3>(tg::ones
 
 constexpr auto norm = [](const auto& in) { return tg::batch_norm<"norm">(in, tg::phase::training, 0.5); };
 
-const tg::tensor<double> two(tg::shape{2, 3}, {1, 2, 3, 3, 2, 7});     // means 2, 2, 5, variances 1, 0, 4
+const tg::tensor<double> two(tg::shape{2, 3}, {1, 2, 3, 3, 2, 7});        // means 2, 2, 5, variances 1, 0, 4
 const tg::tensor<double> high(tg::shape{2, 3}, {8, 10, 12, 16, 10, 12});  // means 12, 10, 12
 
 template <class Program>
@@ -126,6 +126,69 @@ TEST_CASE("a layer that is used twice moves its averages by both batches, in the
   }
 }
 
+TEST_CASE("two optimizers that are fetched together move the averages of a layer that is used twice in order",
+          "[train]") {
+  const auto loss = tg::mean(tg::square(norm(x) - 1.0)) + tg::mean(tg::square(norm(z) - 2.0));
+  const auto gamma = tg::variable<"norm/gamma", double, 3>(tg::ones);
+  const auto beta = tg::variable<"norm/beta", double, 3>(tg::zeros);
+  const auto check = [=](const auto& train) {
+    tg::session session(tg::compile([=] { return tg::outputs(train, kept); }));
+    session.run(train, x = two, z = high);
+    CHECK(session.run(kept)[0] == (0 + 2) / 2.0 / 2 + 12 / 2.0);
+  };
+  check(tg::group(tg::minimize(loss, tg::sgd{}, gamma), tg::minimize(loss, tg::adam{}, beta)));
+  check(tg::group(tg::minimize(loss, tg::sgd{}), tg::minimize(loss * 2.0, tg::momentum{})));
+  check(tg::group(tg::minimize(loss, tg::sgd{}), tg::update_averages(loss)));
+}
+
+TEST_CASE("an optimizer and its updates wait for what it is put behind", "[train]") {
+  const auto w = tg::variable<"w", double>(tg::ones);
+  const auto calls = tg::variable<"calls", double>(tg::zeros, tg::not_trainable);
+  const auto counted = tg::assign_add(calls, 1.0);
+  SECTION("it is done, and what is before it") {
+    const auto train = tg::after(counted)(tg::minimize(w * 2.0, tg::sgd{.learning_rate = 0.25}));
+    tg::session session(tg::compile([=] { return tg::outputs(train, w, calls); }));
+    session.run(train);
+    CHECK(session.run(calls) == 1);
+    CHECK(session.run(w) == 0.5);
+  }
+  SECTION("a value that is assigned before is the one that is updated") {
+    const auto reset = tg::assign(w, 5.0);
+    const auto train = tg::after(reset)(tg::minimize(w * 2.0, tg::sgd{.learning_rate = 0.25}));
+    tg::session session(tg::compile([=] { return tg::outputs(train, w); }));
+    session.run(train);
+    CHECK(session.run(w) == 4.5);
+  }
+  SECTION("parts are applied behind the last") {
+    const auto parts = tg::accumulate(w * 2.0, tg::sgd{.learning_rate = 0.25});
+    const auto last = tg::after(parts.add)(parts.apply);
+    tg::session session(tg::compile([=] { return tg::outputs(parts.add, last, w); }));
+    session.run(parts.add);
+    session.run(last);
+    CHECK(session.run(w) == 0.5);
+    session.run(last);
+    CHECK(session.run(w) == 0);
+  }
+  SECTION("averages that are assigned before") {
+    const auto reset = tg::assign(kept, tg::ones_like(kept) * 100.0);
+    const auto h = tg::after(reset)(norm(x));
+    const auto train = tg::minimize(tg::mean(tg::square(h - 1.0)), tg::sgd{});
+    tg::session session(tg::compile([=] { return tg::outputs(train, kept); }));
+    session.run(train, x = two);
+    CHECK(session.run(kept)[0] == 51);
+  }
+}
+
+TEST_CASE("a layer in a loop that the loss does not depend on is no matter", "[train]") {
+  const auto loss = tg::mean(tg::square(norm(x) - 1.0));
+  const auto other = tg::repeat<"block", 3>(norm)(z);
+  const auto train = tg::minimize(loss, tg::sgd{});
+  const auto both = tg::compile([=] { return tg::outputs(other, train, kept); });
+  tg::session session(both);
+  session.run(train, x = two);
+  CHECK(session.run(kept)[0] == 1);
+}
+
 TEST_CASE("a layer behind something else, or on another device, moves its averages once", "[train]") {
   SECTION("after an update") {
     const auto calls = tg::variable<"calls", double>(tg::zeros, tg::not_trainable);
@@ -155,8 +218,8 @@ TEST_CASE("a block that is written out moves the averages of each copy", "[train
   const auto second = tg::variable<"block_1/norm/moving_variance", double, 3>(tg::ones, tg::not_trainable);
   tg::session session(tg::compile([=] { return tg::outputs(train, first, second); }));
   session.run(train, x = two);
-  CHECK(session.run(first)[0] == 2);        // the mean of twice the input is 4
-  CHECK(session.run(second)[1] == 0.5);     // a channel without deviation
+  CHECK(session.run(first)[0] == 2);                           // the mean of twice the input is 4
+  CHECK(session.run(second)[1] == 0.5);                        // a channel without deviation
   CHECK(session.run(second)[0] == Approx(2.5).epsilon(0.01));  // normalised, and twice that
 }
 

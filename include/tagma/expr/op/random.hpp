@@ -201,10 +201,16 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
 template <expression E, detail::parameter Rate, class Phase, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dropout(const E& e, const Rate& rate, [[maybe_unused]] Phase phase) {
   TAGMA_NEEDS_PHASE("dropout", "(x, 0.5, tagma::phase::training)", Phase);
-  if constexpr (std::is_same_v<Phase, training_phase>)
+  if constexpr (std::is_same_v<Phase, training_phase>) {
     return dropout<E, Rate, Place>(e, rate);
-  else if constexpr (diagnose::is_phase<Phase>)
+  } else if constexpr (diagnose::is_phase<Phase>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (!expression<Rate>) {
+      const auto value = static_cast<double>(rate);
+      if (!(value >= 0 && value < 1)) detail::refuse_dropout_rate(value);
+    }
     return e;
+  }
 }
 
 }  // namespace tagma

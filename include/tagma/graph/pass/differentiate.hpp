@@ -30,6 +30,7 @@ enum class build_problem : std::uint8_t {
   second_while,  ///< a gradient of a gradient of a loop that ends by itself
   other_spec,    ///< a pass replaced a node by one of another type or shape
   misfit,        ///< a pass added an operation over operands that it does not take
+  no_averages,   ///< of layers that are to move them
   empty_scope,   ///< of a choice of variables to train
   out_of_body,   ///< a pass used a value of the body of a loop behind that loop
 };

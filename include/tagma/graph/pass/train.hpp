@@ -19,10 +19,12 @@ struct learner {
   static constexpr std::size_t most_inputs = 8;
   const record* what = nullptr;
   node_id inputs[most_inputs]{};
+  node_id reads[most_inputs]{};  ///< the same, variables as they are behind what the layer waits for
   node_id result = no_node;
   node_id first = 0, end = 0;  ///< the nodes that were added for it
   std::int16_t chain = 0;      ///< the scopes through which it was reached
-  node_id moved = no_node;     ///< its update, where that waits for no other
+  node_id moved = no_node;     ///< its update, which waits for the update `behind`, if for any
+  node_id behind = no_node;
 };
 
 /// `differentiate`, with loops where there is a table of them.
@@ -85,10 +87,12 @@ class trainer {
     if (asked_.chosen > 0) {
       for (std::size_t i = 0; i < static_cast<std::size_t>(asked_.chosen); ++i) add_once(inputs_[1 + i]);
     } else {
+      scratch_array<bool, 256> reached(asked_.scopes == scope_choice_kind::except ? g_.size() : 0);
+      if (asked_.scopes == scope_choice_kind::except) mark_reached(reached.view());
       for (node_id i = 0; i <= loss; ++i) {
         if (!g_.info(i).is(op_kind::variable)) continue;
         const std::uint64_t inside = asked_.scopes == scope_choice_kind::all ? 0 : scopes_around(i);
-        if (asked_.scopes == scope_choice_kind::except) found_ |= inside;
+        if (asked_.scopes == scope_choice_kind::except && reached[i]) found_ |= inside;
         if (g_.attributes(i)[1] == 0) continue;
         if (asked_.scopes == scope_choice_kind::all || (asked_.scopes == scope_choice_kind::only) == (inside != 0))
           add(i);
@@ -149,23 +153,31 @@ class trainer {
     }
     if (g_.overflow()) return 0;
     if (asked_.mode == training_mode::averages && all.size() == others) {
-      status_.stop(build_problem::nothing_to_train);
+      status_.stop(build_problem::no_averages);
       return 0;
     }
     if (all.size() == others) return done;
     around_.enter(around_.own());
     return g_.emit_as(rules<op::group>, {}, {}, {}, {all.view()});
   }
+  /// Marks what the loss, or the gradients, depend on; in loops, in any iteration.
   constexpr void mark_reached(array_view<bool> reached) const {
     for (std::size_t i = 0; i < reached.size(); ++i) reached[i] = false;
     if (asked_.pairs > 0)
       for (std::size_t i = 0; i < trained_; ++i) reached[scratch_.pairs[i].gradient] = true;
     else
       reached[inputs_[0]] = true;
-    for (node_id i = static_cast<node_id>(reached.size()); i-- > 0;) {
-      if (!reached[i]) continue;
-      for (const node_id in : g_.inputs(i)) reached[in] = true;
-      for (const node_id before : g_.controls(i)) reached[before] = true;
+    for (bool again = true; again;) {
+      again = false;
+      for (node_id i = static_cast<node_id>(reached.size()); i-- > 0;) {
+        if (!reached[i]) continue;
+        for (const node_id in : g_.inputs(i)) reached[in] = true;
+        for (const node_id before : g_.controls(i)) reached[before] = true;
+      }
+      if constexpr (std::is_same_v<Loops, loop_table>)
+        for (int e = 0; e < loops_.edge_count(); ++e)
+          if (const auto [carried, next] = loops_.edge(e); reached[carried] && !reached[next])
+            reached[next] = again = true;
     }
   }
   /// True if the optimizer trains a parameter of a layer; in a repeated block, of one of its copies.
@@ -184,10 +196,8 @@ class trainer {
     }
     return false;
   }
-  /// True if the loss, or a gradient, depends on a layer. What is in a loop leads there by more than inputs.
+  /// True if the loss, or a gradient, depends on a layer.
   [[nodiscard]] constexpr bool is_reached(const learner& l, array_view<const bool> reached) const {
-    if constexpr (std::is_same_v<Loops, loop_table>)
-      if (loops_.loop_of(l.result) >= 0) return true;
     if (reached[l.result]) return true;
     for (node_id i = l.first; i < l.end && asked_.pairs > 0; ++i)
       if (reached[i]) return true;
@@ -209,29 +219,27 @@ class trainer {
   /// those of the layer, and then the same as they are read.
   constexpr node_id moved(learner& l, growing_array<node_id>& updates) {
     const std::size_t count = l.what->inputs.size();
-    around_.enter(l.chain);
-    scratch_array<node_id, 16> in(2 * count);
-    bool waits = false;
-    for (std::size_t k = 0; k < count; ++k) {
-      in[k] = in[count + k] = l.inputs[k];
-      for (std::size_t u = updates.size(); u-- > 0;)
-        if (g_.input(updates[u], 0) == l.inputs[k]) {
-          const node_id before = updates[u];
-          in[count + k] = g_.emit_as(rules<op::identity>, g_.spec(l.inputs[k]), {&l.inputs[k], 1}, {}, {{&before, 1}});
-          waits = true;
-          break;
-        }
+    node_id behind = no_node;  // the last update of one of its variables
+    for (std::size_t u = 0; u < updates.size(); ++u)
+      for (std::size_t k = 0; k < count; ++k)
+        if (g_.input(updates[u], 0) == l.inputs[k]) behind = updates[u];
+    if (l.moved == no_node || l.behind != behind) {
+      around_.enter(l.chain);
+      scratch_array<node_id, 16> in(2 * count);
+      for (std::size_t k = 0; k < count; ++k) {
+        in[k] = l.inputs[k], in[count + k] = l.reads[k];
+        for (std::size_t u = 0; u < updates.size(); ++u)
+          if (g_.input(updates[u], 0) == l.inputs[k])
+            in[count + k] =
+                g_.emit_as(rules<op::identity>, g_.spec(l.inputs[k]), {&l.reads[k], 1}, {}, {{&updates[u], 1}});
+      }
+      expand_args args{{g_}, in.view(), l.what->attributes, {}};
+      l.what->op->learn(args);
+      if (g_.overflow()) return 0;
+      l.moved = args.result, l.behind = behind;
     }
-    if (l.moved != no_node && !waits) {
-      note_updates(l.moved, updates);
-      return l.moved;
-    }
-    expand_args args{{g_}, in.view(), l.what->attributes, {}};
-    l.what->op->learn(args);
-    if (g_.overflow()) return 0;
-    if (!waits) l.moved = args.result;
-    note_updates(args.result, updates);
-    return args.result;
+    note_updates(l.moved, updates);
+    return l.moved;
   }
   constexpr void note_updates(node_id group, growing_array<node_id>& updates) const {
     for (const node_id u : g_.controls(group)) updates.push(u);
