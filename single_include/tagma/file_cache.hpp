@@ -1796,7 +1796,10 @@ namespace detail {
 template <class T>
 [[nodiscard]] auto padded(std::vector<T>&& all, const padding_options&, std::size_t component) {
   collector<T> plain(static_cast<extent>(all.size()), no_options{});
-  for (std::size_t i = 0; i < all.size(); ++i) plain.add(static_cast<extent>(i), all[i], component);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    T one = std::move(all[i]);  // of bools, a vector has no elements to refer to
+    plain.add(static_cast<extent>(i), one, component);
+  }
   typename collector<T>::type result;
   plain.take(static_cast<extent>(all.size()), result);
   return result;

@@ -2750,9 +2750,9 @@ struct fit_options {
   /// "runs/model": runs/model-3.safetensors behind epoch 3, and runs/model-best.safetensors. Folders are made. Numbers
   /// that an earlier training of that name has left go with the first checkpoint, unless it is resumed.
   std::string checkpoints{};
-  std::int64_t keep = 3;        ///< of the numbered checkpoints; 0: all
-  bool resume = false;          ///< goes on behind the epoch of the newest checkpoint, if there is one
-  bool restore_best = false;    ///< at the end, variables are those of the best epoch
+  std::int64_t keep = 3;  ///< of the numbered checkpoints; 0: all
+  bool resume = false;    ///< goes on behind the epoch of the newest checkpoint, if there is one; needs `checkpoints`
+  bool restore_best = false;    ///< at the end, variables are those of the best epoch; needs `checkpoints`
   std::string log_directory{};  ///< of events for TensorBoard
   std::string picture{};        ///< an SVG file of the curves, written anew behind each epoch
   bool progress = true;         ///< a line for each epoch on standard error, and a bar on a terminal

@@ -102,6 +102,9 @@ TEST_CASE("padding goes to the largest of a batch, or to a shape that was asked 
   CHECK(std::get<1>(with_texts[0]).size() == 3);
   CHECK(std::get<2>(with_texts[0]) == tg::tensor<number>({3}, {0, 1, 2}));
   CHECK(all(of_shapes({{0}, {0}}).padded_batch(2)).front().dims() == tg::shape{2, 0});
+  const auto flags = ds::range(3).map([](std::int64_t i) { return i != 1; }).padded_batch(3);
+  CHECK(all(flags).front()[0]);
+  CHECK(!all(flags).front()[1]);
 }
 
 TEST_CASE("what is larger than the shape that was asked for, or of another rank, cannot be padded") {

@@ -248,8 +248,10 @@ class session {
   /// @param what an output of the program, or a list of them
   /// @param first,rest feeds (`x = images`; a tensor that is computed may be fed too, its operation is then left out)
   /// and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`, `trace_to(timeline)`), in
-  /// any order. Of several timeouts the shortest counts, of several tokens any one stops the run. Errors name the line
-  /// of the call.
+  /// any order. A feed is a tensor, a view, or a range of elements in a row, such as a vector or an array, of exactly
+  /// the element type, which takes the shape of the placeholder where at most one extent of that varies; for rank 0 a
+  /// number of exactly that type (3.0f, not 3). Of several timeouts the shortest counts, of several tokens any one
+  /// stops the run. Errors name the line of the call.
   /// @return a number, or a std::string, if its rank is 0, else a tensor; `no_value` for updates grouped together; a
   /// tuple for a list
   /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151 and E174 when compiled; throws InvalidArgument if
