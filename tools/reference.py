@@ -249,6 +249,8 @@ def class_code(name):
 
 
 def is_special(member):
+    if member.name in ("operator[]", "operator()"):
+        return False
     return member.name.startswith(("operator", "~")) or re.search(r"= (default|delete)$", member.signature) is not None
 
 

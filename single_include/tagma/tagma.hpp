@@ -1477,7 +1477,9 @@ struct shape {
 
   /// One axis more, at the end; there is no check that six are enough.
   constexpr void push_back(extent e) { extents[rank++] = e; }
+  /// The extent of an axis, which is not checked.
   [[nodiscard]] constexpr extent operator[](int axis) const { return extents[axis]; }
+  /// The same, to be changed.
   [[nodiscard]] constexpr extent& operator[](int axis) { return extents[axis]; }
 
   /// The extents of axes `first` to `last`, exclusive.
@@ -1759,6 +1761,7 @@ struct fixed_size_partitioner {
   extent parts = 1;
   int axis = 0;
 
+  /// How a variable of this type is cut.
   [[nodiscard]] constexpr partition operator()(const tensor_spec& spec) const {
     const extent whole = spec.dims[axis];
     return {axis, detail::at_least_one(parts < whole ? parts : whole)};
@@ -1773,6 +1776,7 @@ struct min_max_partitioner {
   std::int64_t least_bytes = 256 * 1024;
   std::int64_t string_bytes = 16;  ///< what a string counts
 
+  /// How a variable of this type is cut.
   [[nodiscard]] constexpr partition operator()(const tensor_spec& spec) const {
     extent parts = detail::round_up(detail::bytes_to_cut(spec, string_bytes), least_bytes);
     if (most_parts < parts) parts = most_parts;
@@ -1789,6 +1793,7 @@ struct axis_size_partitioner {
   extent most_parts = 0;
   std::int64_t string_bytes = 16;  ///< what a string counts
 
+  /// How a variable of this type is cut.
   [[nodiscard]] constexpr partition operator()(const tensor_spec& spec) const {
     const extent whole = spec.dims[axis];
     if (whole == 0) return {axis, 1};
@@ -3155,6 +3160,7 @@ struct replica_device_setter {
   bool merge_devices = true;  ///< false: a node that is asked for anywhere is left alone
   ps_strategy strategy = ps_strategy::hash;
 
+  /// The device of one node, as device functions answer.
   [[nodiscard]] constexpr device_spec operator()(const op_info& op, device_counts& counts, int& task) const {
     if (ps_tasks == 0 || (!merge_devices && !op.device.empty())) return op.device;
     if (!op.is_variable) return fill_from(op.device, worker_device.spec);
@@ -27046,6 +27052,7 @@ class inter_op_pool_list {
   }
   /// How many there are.
   [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  /// One of them, from 0.
   [[nodiscard]] constexpr const inter_op_pool& operator[](std::size_t i) const { return pools_[i]; }
   /// None where the list is empty.
   [[nodiscard]] constexpr const runtime::pool_functions* functions() const { return functions_; }

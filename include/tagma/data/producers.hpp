@@ -173,6 +173,8 @@ class limited_epochs {
     if (num_epochs < 1)
       fail(status_code::invalid_argument, {"limit_epochs: num_epochs is ", num_epochs, ", which must be 1 or more"});
   }
+  /// The value, or what the function returns, which is called with the limits if it takes them. Throws OutOfRange when
+  /// all epochs are over.
   [[nodiscard]] auto operator()(const run_limits& limits = {}) {
     extent begun = begun_->load();
     do {

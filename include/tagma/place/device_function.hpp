@@ -68,6 +68,7 @@ struct replica_device_setter {
   bool merge_devices = true;  ///< false: a node that is asked for anywhere is left alone
   ps_strategy strategy = ps_strategy::hash;
 
+  /// The device of one node, as device functions answer.
   [[nodiscard]] constexpr device_spec operator()(const op_info& op, device_counts& counts, int& task) const {
     if (ps_tasks == 0 || (!merge_devices && !op.device.empty())) return op.device;
     if (!op.is_variable) return fill_from(op.device, worker_device.spec);

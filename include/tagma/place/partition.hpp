@@ -41,6 +41,7 @@ struct fixed_size_partitioner {
   extent parts = 1;
   int axis = 0;
 
+  /// How a variable of this type is cut.
   [[nodiscard]] constexpr partition operator()(const tensor_spec& spec) const {
     const extent whole = spec.dims[axis];
     return {axis, detail::at_least_one(parts < whole ? parts : whole)};
@@ -55,6 +56,7 @@ struct min_max_partitioner {
   std::int64_t least_bytes = 256 * 1024;
   std::int64_t string_bytes = 16;  ///< what a string counts
 
+  /// How a variable of this type is cut.
   [[nodiscard]] constexpr partition operator()(const tensor_spec& spec) const {
     extent parts = detail::round_up(detail::bytes_to_cut(spec, string_bytes), least_bytes);
     if (most_parts < parts) parts = most_parts;
@@ -71,6 +73,7 @@ struct axis_size_partitioner {
   extent most_parts = 0;
   std::int64_t string_bytes = 16;  ///< what a string counts
 
+  /// How a variable of this type is cut.
   [[nodiscard]] constexpr partition operator()(const tensor_spec& spec) const {
     const extent whole = spec.dims[axis];
     if (whole == 0) return {axis, 1};

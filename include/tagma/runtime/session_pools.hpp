@@ -45,6 +45,7 @@ class inter_op_pool_list {
   }
   /// How many there are.
   [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  /// One of them, from 0.
   [[nodiscard]] constexpr const inter_op_pool& operator[](std::size_t i) const { return pools_[i]; }
   /// None where the list is empty.
   [[nodiscard]] constexpr const runtime::pool_functions* functions() const { return functions_; }

@@ -64,7 +64,9 @@ struct shape {
 
   /// One axis more, at the end; there is no check that six are enough.
   constexpr void push_back(extent e) { extents[rank++] = e; }
+  /// The extent of an axis, which is not checked.
   [[nodiscard]] constexpr extent operator[](int axis) const { return extents[axis]; }
+  /// The same, to be changed.
   [[nodiscard]] constexpr extent& operator[](int axis) { return extents[axis]; }
 
   /// The extents of axes `first` to `last`, exclusive.
