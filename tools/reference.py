@@ -484,6 +484,8 @@ def pages(root, all_names=None):
         "it makes, and its errors, by number (TAGMA-E: [diagnostics](../diagnostics.md), refused by the compiler) or by status code\n"
         "([errors](errors.md), thrown when the program runs). `namespace tg = tagma;` throughout. Names of PyTorch, Keras and TensorFlow:\n"
         f"[translation](../translation.md). {count} names, {shown} of them with an example that the tests run.\n\n"
+        "`<tagma/tagma.hpp>` has graphs, layers, losses, optimizers, programs and sessions; `<tagma/train.hpp>` has `save`, `restore` and variables by\n"
+        "name, `<tagma/fit.hpp>` has `fit`, `<tagma/data.hpp>` data sets in memory, `<tagma/datasets.hpp>` pipelines. Each entry says its header.\n\n"
         "These pages are written by `python3 tools/reference.py`; `mkdocs build -f tools/mkdocs.yml` makes a site of them that can be searched.\n\n"
         "| | |\n|---|---|\n" + "\n".join(index) + "\n")
     return written
