@@ -14,7 +14,8 @@ namespace tagma {
 template <class T>
 class growing_array {
  public:
-  constexpr explicit growing_array(std::size_t room) : data_(new T[room]()), room_(room) {}
+  /// Without room nothing is allocated before the first element.
+  constexpr explicit growing_array(std::size_t room) : data_(room == 0 ? nullptr : new T[room]()), room_(room) {}
   growing_array(const growing_array&) = delete;
   growing_array& operator=(const growing_array&) = delete;
   constexpr ~growing_array() { delete[] data_; }
