@@ -13450,12 +13450,21 @@ class variable_update {
   std::size_t count_ = 0;
 };
 
-/// Arithmetic of terms.
+/// Arithmetic of terms. Templates, so that operations that nobody uses are not formed.
 /// @{
-#define TAGMA_TERM_OPERATOR(Operator, Tag)                                                                             \
-  [[nodiscard]] constexpr term operator Operator(const term& a, const term& b) { return a.of().compute(Tag{}, a, b); } \
-  [[nodiscard]] constexpr term operator Operator(const term& a, double b) { return a Operator a.of().constant(b); }    \
-  [[nodiscard]] constexpr term operator Operator(double a, const term& b) { return b.of().constant(a) Operator b; }
+#define TAGMA_TERM_OPERATOR(Operator, Tag)                                       \
+  template <class Op = Tag>                                                      \
+  [[nodiscard]] constexpr term operator Operator(const term& a, const term& b) { \
+    return a.of().compute(Op{}, a, b);                                           \
+  }                                                                              \
+  template <class Op = Tag>                                                      \
+  [[nodiscard]] constexpr term operator Operator(const term& a, double b) {      \
+    return a.of().compute(Op{}, a, a.of().constant(b));                          \
+  }                                                                              \
+  template <class Op = Tag>                                                      \
+  [[nodiscard]] constexpr term operator Operator(double a, const term& b) {      \
+    return b.of().compute(Op{}, b.of().constant(a), b);                          \
+  }
 TAGMA_TERM_OPERATOR(+, op::add)
 TAGMA_TERM_OPERATOR(-, op::subtract)
 TAGMA_TERM_OPERATOR(*, op::multiply)
@@ -13463,13 +13472,19 @@ TAGMA_TERM_OPERATOR(/, op::divide)
 TAGMA_TERM_OPERATOR(>, op::greater)
 TAGMA_TERM_OPERATOR(<, op::less)
 #undef TAGMA_TERM_OPERATOR
-[[nodiscard]] constexpr term operator-(const term& a) { return a.of().compute(op::negate{}, a); }
+template <class Op = op::negate>
+[[nodiscard]] constexpr term operator-(const term& a) {
+  return a.of().compute(Op{}, a);
+}
 /// @}
 
 /// Functions of terms, as those of expressions.
 /// @{
-#define TAGMA_TERM_FUNCTION(Name) \
-  [[nodiscard]] constexpr term Name(const term& a) { return a.of().compute(op::Name{}, a); }
+#define TAGMA_TERM_FUNCTION(Name)                    \
+  template <class Op = op::Name>                     \
+  [[nodiscard]] constexpr term Name(const term& a) { \
+    return a.of().compute(Op{}, a);                  \
+  }
 TAGMA_TERM_FUNCTION(sqrt)
 TAGMA_TERM_FUNCTION(rsqrt)
 TAGMA_TERM_FUNCTION(square)
@@ -13479,16 +13494,26 @@ TAGMA_TERM_FUNCTION(exp)
 TAGMA_TERM_FUNCTION(log)
 TAGMA_TERM_FUNCTION(tanh)
 #undef TAGMA_TERM_FUNCTION
-[[nodiscard]] constexpr term maximum(const term& a, const term& b) { return a.of().compute(op::maximum{}, a, b); }
-[[nodiscard]] constexpr term minimum(const term& a, const term& b) { return a.of().compute(op::minimum{}, a, b); }
+template <class Op = op::maximum>
+[[nodiscard]] constexpr term maximum(const term& a, const term& b) {
+  return a.of().compute(Op{}, a, b);
+}
+template <class Op = op::minimum>
+[[nodiscard]] constexpr term minimum(const term& a, const term& b) {
+  return a.of().compute(Op{}, a, b);
+}
 /// `condition` is a comparison of terms.
+template <class Op = op::select>
 [[nodiscard]] constexpr term select(const term& condition, const term& yes, const term& no) {
-  return yes.of().compute(op::select{}, condition, yes, no);
+  return yes.of().compute(Op{}, condition, yes, no);
 }
 /// The sum of all elements: `sqrt(sum(square(g)))` is a norm.
 [[nodiscard]] constexpr term sum(const term& a) { return a.of().total(a); }
 /// base ^ exponent, for a base above 0: `1 - pow(u.number(0), u.step())`.
-[[nodiscard]] constexpr term pow(const term& base, const term& exponent) { return exp(log(base) * exponent); }
+template <class Op = op::exp>
+[[nodiscard]] constexpr term pow(const term& base, const term& exponent) {
+  return exp<Op>(log(base) * exponent);
+}
 /// @}
 
 }  // namespace formula
