@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "refusal.hpp"
+#include "tagma/base/nearest.hpp"
 #include "tagma/tensor/shape.hpp"
 
 namespace tagma::tools {
@@ -97,21 +98,6 @@ inline constexpr option_rule option_rules[] = {
   return text.append(build) += '\n';
 }
 
-/// How many letters are to be changed, added or left out to make one word another.
-[[nodiscard]] inline std::size_t distance_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t corner = std::exchange(row[0], i);
-    for (std::size_t j = 1; j < row.size(); ++j) {
-      const std::size_t changed = corner + (a[i - 1] != b[j - 1]);
-      corner = row[j];
-      row[j] = std::min({changed, corner + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 /// A whole number that is a whole text; refuses anything else, naming the option.
 template <class Number>
 [[nodiscard]] Number whole_number(std::string_view text, std::string_view option, Number least) {
@@ -190,7 +176,7 @@ class option_reader {
       if (name.size() > 3 && std::string_view(r.name).starts_with(name)) nearest = &r;
     std::size_t least = nearest != nullptr ? 0 : 4;  // further away it is no slip
     for (const option_rule& r : option_rules)
-      if (const std::size_t d = distance_between(name, r.name); d < least) nearest = &r, least = d;
+      if (const std::size_t d = tagma::detail::edits_between(name, r.name); d < least) nearest = &r, least = d;
     if (nearest != nullptr)
       refuse(exit_status::usage, {"unknown option '", name, "'; did you mean ", nearest->name, "?"});
     refuse(exit_status::usage, {"unknown option '", name, "'; --help lists those that there are"});

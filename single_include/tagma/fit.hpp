@@ -2359,6 +2359,7 @@ TAGMA_DECL bool fits_pattern(std::string_view pattern, std::string_view text, st
 
 TAGMA_COLD TAGMA_DECL void write_permuted(std::byte* to, dtype type, const shape& dims,
                                           const safetensors::stored_tensor& from, array_view<const int> axes) {
+  if (from.bytes == 0) return;
   const std::size_t from_size = size_of(from.type), to_size = size_of(type);
   extent strides[max_rank + 1] = {}, steps[max_rank + 1] = {};
   for (extent i = from.dims.rank, n = static_cast<extent>(from_size); i-- > 0; n *= from.dims.extents[i])
@@ -2368,7 +2369,6 @@ TAGMA_COLD TAGMA_DECL void write_permuted(std::byte* to, dtype type, const shape
     steps[i] = strides[axes.empty() ? i : axes[i]];
     in_order = in_order && steps[i] == strides[i];
   }
-  if (from.bytes == 0) return;
   if (in_order && from.type == type) {
     std::memcpy(to, from.data, from.bytes);
     return;

@@ -17207,8 +17207,7 @@ class graph_builder {
       case op_kind::optimizer:
         return train(r, at, in, after);
       case op_kind::composition:
-        if (r.op->learn != nullptr) return compose_learner(r, at, in, after, colocated.view());
-        return compose(r, in, after, colocated.view());
+        return compose(r, at, in, after, colocated.view());
       case op_kind::placeholder:
       case op_kind::variable:
         check_owner(r, name);
@@ -17382,32 +17381,31 @@ class graph_builder {
   }
 
   /// The nodes of a composition. What it waits for, or runs beside, is for its result; and for variables that it reads,
-  /// which it reads as one operation would.
-  constexpr node_id compose(const record& r, array_view<const node_id> in, array_view<const node_id> after,
-                            array_view<const node_id> colocated) {
-    if (after.empty() && colocated.empty()) return expanded(r, in);
+  /// which it reads as one operation would. A layer that learns beside its optimizer is kept until that is known.
+  constexpr node_id compose(const record& r, [[maybe_unused]] const reached& at, array_view<const node_id> in,
+                            array_view<const node_id> after, array_view<const node_id> colocated) {
+    if (after.empty() && colocated.empty() && r.op->learn == nullptr) return expanded(r, in);
     scratch_array<node_id, 8> waited(in.size());
     for (std::size_t k = 0; k < in.size(); ++k)
       waited[k] = !after.empty() && is_of_variable(in[k]) ? waiting(in[k], after, {}) : in[k];
-    const node_id before = g_.size(), result = expanded(r, waited.view());
+    const node_id before = g_.size(), result = expanded_behind(r, waited.view(), after, colocated);
+    if (r.op->learn == nullptr) return result;
+    if (in.size() > learner::most_inputs) throw "an operation that learns has 8 inputs at most";
+    learner l{.what = &r, .result = result, .first = before, .end = g_.size()};
+    for (std::size_t k = 0; k < in.size(); ++k) l.inputs[k] = in[k], l.reads[k] = waited[k];
+    if constexpr (Scoped) l.chain = at.self;
+    learners_.push(l);
+    return result;
+  }
+  constexpr node_id expanded_behind(const record& r, array_view<const node_id> in, array_view<const node_id> after,
+                                    array_view<const node_id> colocated) {
+    const node_id before = g_.size(), result = expanded(r, in);
     if (g_.overflow()) return 0;
+    if (after.empty() && colocated.empty()) return result;
     if (result < before) return waiting(result, after, colocated);
     const node bound = g_[result];
     return g_.emit_as(*bound.op, bound.spec, g_.inputs(result), g_.attributes(result),
                       {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
-  }
-  /// The same of a layer that learns beside its optimizer: where it is trained, that is known.
-  constexpr node_id compose_learner(const record& r, [[maybe_unused]] const reached& at, array_view<const node_id> in,
-                                    array_view<const node_id> after, array_view<const node_id> colocated) {
-    if (in.size() > learner::most_inputs) throw "an operation that learns has 8 inputs at most";
-    learner l{&r, {}, {}, no_node, g_.size(), 0, 0, no_node, no_node};
-    for (std::size_t k = 0; k < in.size(); ++k)
-      l.inputs[k] = in[k], l.reads[k] = !after.empty() && is_of_variable(in[k]) ? waiting(in[k], after, {}) : in[k];
-    l.result = compose(r, in, after, colocated);
-    l.end = g_.size();
-    if constexpr (Scoped) l.chain = at.self;
-    learners_.push(l);
-    return l.result;
   }
   /// What an optimizer becomes. Its updates wait for what it waits for; so does what counts batches, by which sums of
   /// gradients are read.

@@ -6,17 +6,13 @@
 #include <vector>
 
 #include "support/gradient_check.hpp"
+#include "support/waves.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
+using tagma::test::waves;
 
 namespace {
-
-tg::tensor<double> waves(const tg::shape& dims, double phase) {
-  tg::tensor<double> t(dims);
-  for (tg::extent i = 0; i < dims.elements(); ++i) t[i] = std::sin(0.37 * static_cast<double>(i) + phase);
-  return t;
-}
 
 /// The rows of `x`, [batch, time, n], times a matrix.
 tg::tensor<double> times(const tg::tensor<double>& x, const tg::tensor<double>& kernel) {

@@ -2,20 +2,15 @@
 #include "tagma/nn/volume_layers.hpp"
 
 #include <catch2/catch.hpp>
-#include <cmath>
 
 #include "support/gradient_check.hpp"
+#include "support/waves.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
+using tagma::test::waves;
 
 namespace {
-
-tg::tensor<double> waves(const tg::shape& dims, double phase) {
-  tg::tensor<double> t(dims);
-  for (tg::extent i = 0; i < dims.elements(); ++i) t[i] = std::sin(0.37 * static_cast<double>(i) + phase);
-  return t;
-}
 
 /// One axis of a convolution: where its windows begin, and how many there are.
 struct axis {
