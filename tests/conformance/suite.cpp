@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <iomanip>
 #include <map>
 #include <memory>
 
@@ -117,9 +118,10 @@ void compare(const array& found, const array& expected, dtype type, double slack
     const bool good = std::isnan(e) ? std::isnan(f) : f == e || std::fabs(f - e) <= allowed;
     if (!good && wrong++ == 0) first = i;
   }
-  INFO(what << ": " << wrong << " of " << expected.at.size() << " elements of " << to_string(type) << " "
-            << to_string(expected.dims) << ", the first is " << first << ": " << (wrong > 0 ? found.at[first] : 0)
-            << ", expected " << (wrong > 0 ? expected.at[first] : 0));
+  INFO(std::setprecision(17) << what << ": " << wrong << " of " << expected.at.size() << " elements of "
+                             << to_string(type) << " " << to_string(expected.dims) << ", the first is " << first << ": "
+                             << (wrong > 0 ? found.at[first] : 0) << ", expected "
+                             << (wrong > 0 ? expected.at[first] : 0));
   CHECK(wrong == 0);
 }
 

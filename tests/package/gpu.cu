@@ -13,7 +13,7 @@ int main() {
   constexpr auto y = tg::placeholder<"y", float, tg::dyn, 2>();
   const auto h = tg::dense<"hidden", 16>(x, tg::relu);
   const auto loss = tg::mean(tg::square(tg::dense<"out", 2>(h) - y));
-  const auto train = tg::minimize(loss, tg::adam{.learning_rate = 0.05});
+  const auto train = tg::minimize(loss, tg::adam{.learning_rate = 0.05}, tg::in_scope<"hidden", "out">);
   const auto program = tg::compile([=] { return tg::outputs(loss, train); });
   tg::session session(program, {.seed = 1, .gpu = {.memory_fraction = 0.1, .allow_growth = true}});
 

@@ -20,12 +20,36 @@ namespace detail {
 /// True for what may stand before names: "a" or "a/b", not "a/".
 [[nodiscard]] constexpr bool is_scope(std::string_view text) { return is_name(text) && !text.ends_with('/'); }
 
+/// What is chosen to be trained by scopes: a text that tells it from other choices, and the scopes.
+template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
+struct chosen_by_scopes {
+  template <fixed_string Between>
+  [[nodiscard]] static constexpr auto join() {
+    return (First + ... + (Between + More));
+  }
+  static constexpr ir::scope_choice_kind kind = Kind;
+  static constexpr fixed_string scopes = join<" ">();
+  static constexpr fixed_string prefix = [] {
+    if constexpr (Kind == ir::scope_choice_kind::only)
+      return join<".">();
+    else
+      return "except." + join<".">();
+  }();
+};
+
 /// Some scopes of names, in which variables are trained, or are not.
 template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
 struct scope_choice {
+  using chosen_scopes = chosen_by_scopes<Kind, First, More...>;
   static_assert(is_scope(First.view()) && (true && ... && is_scope(More.view())),
                 "TAGMA-E160 minimize: the scopes that say what is trained are names, without '/' at their ends");
   static_assert(sizeof...(More) < 64, "TAGMA-E301 minimize: at most 64 scopes say what is trained");
+};
+
+/// True for such a choice. It says so itself: nvcc matches no partial specialisation whose arguments are names.
+template <class T>
+inline constexpr bool is_scope_choice = requires {
+  typename T::chosen_scopes;
 };
 
 /// An option of `minimize`: the learning rate, in place of the one that the optimizer has.
@@ -82,12 +106,11 @@ template <class T>
 inline constexpr option_kind kind_of_option = [] {
   if constexpr (expression<T>) return option_kind::variable;
   if constexpr (is_clip_option<T>) return option_kind::clip;
+  if constexpr (is_scope_choice<T>) return option_kind::scopes;
   return option_kind::unknown;
 }();
 template <class E>
 inline constexpr option_kind kind_of_option<learning_rate_option<E>> = option_kind::rate;
-template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
-inline constexpr option_kind kind_of_option<scope_choice<Kind, First, More...>> = option_kind::scopes;
 
 template <option_kind Kind, class... Option>
 inline constexpr int options_of = (0 + ... + (kind_of_option<Option> == Kind ? 1 : 0));
@@ -119,25 +142,10 @@ inline constexpr bool are_trainable = (true && ... && is_trainable<Option>);
 
 namespace detail {
 
-/// What is chosen to be trained: a text that tells it from other choices, and the scopes.
+/// Everything, or variables by their handles.
 struct chosen_all {
   static constexpr ir::scope_choice_kind kind = ir::scope_choice_kind::all;
   static constexpr fixed_string prefix = "", scopes = "";
-};
-template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
-struct chosen_by_scopes {
-  template <fixed_string Between>
-  [[nodiscard]] static constexpr auto join() {
-    return (First + ... + (Between + More));
-  }
-  static constexpr ir::scope_choice_kind kind = Kind;
-  static constexpr fixed_string scopes = join<" ">();
-  static constexpr fixed_string prefix = [] {
-    if constexpr (Kind == ir::scope_choice_kind::only)
-      return join<".">();
-    else
-      return "except." + join<".">();
-  }();
 };
 template <class First, class... More>
 struct chosen_variables : chosen_all {
@@ -177,9 +185,10 @@ struct choice_of<First, More...> {
   static chosen_variables<Variable...> of(const std::tuple<Variable...>&);
   using type = decltype(of(variables_among(std::declval<const First&>(), std::declval<const More&>()...)));
 };
-template <ir::scope_choice_kind Kind, fixed_string Name, fixed_string... Names, class... More>
-struct choice_of<scope_choice<Kind, Name, Names...>, More...> {
-  using type = chosen_by_scopes<Kind, Name, Names...>;
+template <class First, class... More>
+  requires is_scope_choice<First>
+struct choice_of<First, More...> {
+  using type = typename First::chosen_scopes;
 };
 
 /// What the step of an optimizer is called, or another variable that belongs to what it trains.

@@ -114,7 +114,7 @@ class blas_product {
   explicit blas_product(const product_problem& p) : type_(p.type), alignment_(p.alignment) {
     check_blas(cublasLtMatmulDescCreate(operation_.place(), detail::blas_compute_type(p.type),
                                         p.type == dtype::float64 ? CUDA_R_64F : CUDA_R_32F),
-               "a matrix product");
+               "the description of a matrix product");
     set(CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, detail::blas_epilogue(p.after));
@@ -127,7 +127,8 @@ class blas_product {
 
   template <class T>
   void set(cublasLtMatmulDescAttributes_t what, const T& value) const {
-    check_blas(cublasLtMatmulDescSetAttribute(operation_.get(), what, &value, sizeof value), "a matrix product");
+    check_blas(cublasLtMatmulDescSetAttribute(operation_.get(), what, &value, sizeof value),
+               "an attribute of a matrix product");
   }
   void describe(detail::blas_layout& layout, const blas_matrix& m, std::int64_t batch) const {
     check_blas(cublasLtMatrixLayoutCreate(layout.place(), detail::blas_type(type_), m.rows, m.columns, m.distance),

@@ -75,12 +75,14 @@ class driver final : public runtime::stream_driver {
   [[nodiscard]] TAGMA_COLD std::byte* allocate(int device, std::size_t bytes) override {
     const current_device current(gpu(device));
     void* data = nullptr;
-    return allocated(cudaMalloc(&data, bytes == 0 ? 1 : bytes), "cudaMalloc", data);
+    const cudaError_t status = cudaMalloc(&data, bytes == 0 ? 1 : bytes);
+    return allocated(status, "cudaMalloc", data);
   }
   TAGMA_COLD void deallocate(int, std::byte* data) noexcept override { ignore(cudaFree(data)); }
   [[nodiscard]] TAGMA_COLD std::byte* allocate_pinned(std::size_t bytes) override {
     void* data = nullptr;
-    return allocated(cudaHostAlloc(&data, bytes == 0 ? 1 : bytes, cudaHostAllocPortable), "cudaHostAlloc", data);
+    const cudaError_t status = cudaHostAlloc(&data, bytes == 0 ? 1 : bytes, cudaHostAllocPortable);
+    return allocated(status, "cudaHostAlloc", data);
   }
   TAGMA_COLD void deallocate_pinned(std::byte* data) noexcept override { ignore(cudaFreeHost(data)); }
   [[nodiscard]] TAGMA_COLD bool pin(std::byte* data, std::size_t bytes) override {
