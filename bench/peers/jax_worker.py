@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Training steps in JAX, compiled by XLA: `lax.scan` over the cell of `tagma::lstm`; `tiny_scan`: 1,000 iterations over
+"""Training steps in JAX, compiled by XLA: `lax.scan` over the cell of `tagma::lstm`; a block of a transformer; `tiny_scan`: 1,000 iterations over
 four numbers."""
 
 import os
@@ -36,12 +36,12 @@ def tiny_scan():
     worker.serve(jax.__version__, step)
 
 
-def train():
+def lstm():
+    """Weights, and the loss of sequences of 32 steps."""
     keys = jax.random.split(jax.random.PRNGKey(42), 3)
     glorot = jax.nn.initializers.glorot_uniform()
     weights = {"kernel": glorot(keys[0], (FEATURES + UNITS, 4 * UNITS)), "bias": jnp.zeros(4 * UNITS),
                "logits": glorot(keys[1], (UNITS, 10)), "logits_bias": jnp.zeros(10)}
-    state = (weights, jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights), 0)
 
     def loss_of(w, x, y):
         inputs = jnp.transpose(x, (1, 0, 2)) @ w["kernel"][:FEATURES] + w["bias"]
@@ -54,8 +54,48 @@ def train():
 
         zero = jnp.zeros((x.shape[0], UNITS))
         (h, _), _ = jax.lax.scan(cell, (zero, zero), inputs)
-        logits = h @ w["logits"] + w["logits_bias"]
-        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), y[:, None], axis=1))
+        return entropy(h @ w["logits"] + w["logits_bias"], y)
+
+    return weights, loss_of, worker.make_sequences(numpy, batch)
+
+
+def transformer():
+    """Weights, and the loss of one block over sequences of 64 steps."""
+    glorot = jax.nn.initializers.glorot_uniform()
+    keys = iter(jax.random.split(jax.random.PRNGKey(42), 8))
+
+    def dense(inputs, outputs):
+        return {"kernel": glorot(next(keys), (inputs, outputs)), "bias": jnp.zeros(outputs)}
+
+    def norm():
+        return {"gamma": jnp.ones(128), "beta": jnp.zeros(128)}
+
+    weights = {"norm1": norm(), "qkv": dense(128, 384), "out": dense(128, 128), "norm2": norm(), "hidden": dense(128, 512),
+               "output": dense(512, 128), "logits": dense(128, 10)}
+
+    def apply(w, x):
+        return x @ w["kernel"] + w["bias"]
+
+    def normalised(w, x):
+        mean, variance = jnp.mean(x, -1, keepdims=True), jnp.var(x, -1, keepdims=True)
+        return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * w["gamma"] + w["beta"]
+
+    def loss_of(w, x, y):
+        q, k, v = jnp.split(apply(w["qkv"], normalised(w["norm1"], x)).reshape(batch, 64, 12, 32), 3, axis=2)
+        attended = jax.nn.dot_product_attention(q, k, v).reshape(batch, 64, 128)
+        h = x + apply(w["out"], attended)
+        h = h + apply(w["output"], jax.nn.gelu(apply(w["hidden"], normalised(w["norm2"], h)), approximate=False))
+        return entropy(apply(w["logits"], jnp.mean(h, axis=1)), y)
+
+    return weights, loss_of, worker.make_sequences(numpy, batch, 64)
+
+
+def entropy(logits, y):
+    return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), y[:, None], axis=1))
+
+
+def train(weights, loss_of, batches):
+    state = (weights, jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights), 0)
 
     @jax.jit
     def update(state, x, y):
@@ -68,7 +108,7 @@ def train():
         w = jax.tree.map(lambda a, b, c: a - rate * b / (jnp.sqrt(c) + EPSILON), w, m, v)
         return (w, m, v, t), loss
 
-    data = [(jnp.asarray(x), jnp.asarray(y)) for x, y in worker.make_sequences(numpy, batch)]
+    data = [(jnp.asarray(x), jnp.asarray(y)) for x, y in batches]
 
     def step(i):
         nonlocal state
@@ -80,4 +120,4 @@ def train():
 
 
 if __name__ == "__main__":
-    tiny_scan() if work == "tiny_scan" else train()
+    tiny_scan() if work == "tiny_scan" else train(*(transformer() if work == "transformer" else lstm()))

@@ -26,6 +26,7 @@ CASES = {
                                           "eigen_mlp": 1.0, "tiny_dnn_mlp": 5.0}),
     "cnn-64": ("cnn", 64, "tagma_cnn", {"torch": 1.1, "torch_fused": None, "tensorflow": 1.1, "keras": None}),
     "lstm-32": ("lstm", 32, "tagma_lstm", {"torch": 1.3, "jax": 1.3}),
+    "transformer-16": ("transformer", 16, "tagma_transformer", {"torch": 1.2, "torch_fused": 1.2, "jax": 1.2}),
     "tiny-scan": ("tiny_scan", 1, "tagma_tiny_scan", {"jax": None, "torch": None}),
     "chain": ("chain", 1, "tagma_chain", {"hand_fused_chain": 0.9, "torch": 3.0, "tensorflow": None}),
     "branches": ("branches", 1, "tagma_branches", {"bare_threads_branches": 0.9}),
@@ -39,6 +40,7 @@ CASES = {
 GPU_CASES = {
     "mlp-128": ("mlp", 128, "tagma_gpu_mlp", {"torch_gpu": 3.0, "torch_gpu_compiled": 1.0}),
     "cnn-64": ("cnn", 64, "tagma_gpu_cnn", {"torch_gpu": None, "torch_gpu_compiled": 1.0}),
+    "transformer-16": ("transformer", 16, "tagma_gpu_transformer", {"torch_gpu": None, "torch_gpu_compiled": 1.0}),
 }
 ONE_THREAD = {"eigen_mlp", "tiny_dnn_mlp"}
 
@@ -60,6 +62,8 @@ class Worker:
         word, _, self.version = self.process.stdout.readline().strip().partition(" ")
         if word != "ready":
             self.close()
+            if self.process.returncode == 0:
+                sys.exit(f"{name} ended without a word: it measures nothing")
             raise RuntimeError(f"{name} did not start")
         self.steps = 1
         self.processor_time = arguments.clock == "processor"

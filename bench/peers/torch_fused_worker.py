@@ -7,4 +7,6 @@ import torch
 
 torch.optim.Adam = functools.partial(torch.optim.Adam, fused=True)
 
-import torch_worker  # noqa: E402,F401
+import torch_worker  # noqa: E402
+
+torch_worker.main()

@@ -49,6 +49,29 @@ def train(device="cpu", compiled=False):
                 return outputs[0][:, -1]
 
         model = nn.Sequential(nn.LSTM(128, 128, batch_first=True), Last(), nn.Linear(128, 10))
+    elif work == "transformer":
+        class Attention(nn.Module):
+            """Self-attention of 4 heads by PyTorch's fused function."""
+
+            def __init__(self):
+                super().__init__()
+                self.qkv, self.out = nn.Linear(128, 384), nn.Linear(128, 128)
+
+            def forward(self, x):
+                q, k, v = self.qkv(x).unflatten(-1, (3, 4, 32)).permute(2, 0, 3, 1, 4)
+                return self.out(nn.functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+
+        class Block(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.attention = nn.Sequential(nn.LayerNorm(128), Attention())
+                self.dense = nn.Sequential(nn.LayerNorm(128), nn.Linear(128, 512), nn.GELU(), nn.Linear(512, 128))
+
+            def forward(self, x):
+                h = x + self.attention(x)
+                return (h + self.dense(h)).mean(1)
+
+        model = nn.Sequential(Block(), nn.Linear(128, 10))
     elif work == "mlp":
         model = nn.Sequential(nn.Linear(784, 300), nn.ReLU(), nn.Linear(300, 100), nn.ReLU(), nn.Linear(100, 10))
     else:
@@ -63,6 +86,8 @@ def train(device="cpu", compiled=False):
     batches = worker.make_batches(numpy, batch)
     if work == "lstm":
         shape, batches = (batch, 32, 128), worker.make_sequences(numpy, batch)
+    elif work == "transformer":
+        shape, batches = (batch, 64, 128), worker.make_sequences(numpy, batch, 64)
     data = [(torch.from_numpy(x).reshape(shape), torch.from_numpy(y)) for x, y in batches]
     if device != "cpu":
         data = [(x.pin_memory(), y.pin_memory()) for x, y in data]
@@ -79,8 +104,12 @@ def train(device="cpu", compiled=False):
             return functools.partial(float, loss.item())  # ours hands out the loss of each step
         return loss.item
 
-    worker.serve(torch.__version__, step, 20 if work == "mlp" else 10 if work == "lstm" else 3)
+    worker.serve(torch.__version__, step, 20 if work == "mlp" else 10 if work in ("lstm", "transformer") else 3)
+
+
+def main():
+    {"chain": chain, "tiny_scan": tiny_scan}.get(work, train)()
 
 
 if __name__ == "__main__":
-    {"chain": chain, "tiny_scan": tiny_scan}.get(work, train)()
+    main()

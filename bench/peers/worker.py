@@ -6,7 +6,7 @@ import sys
 import time
 
 BATCHES = 16
-WORKS = ("mlp", "cnn", "lstm", "tiny_scan", "chain", "queue", "csv", "tf_record", "pipeline", "images")
+WORKS = ("mlp", "cnn", "lstm", "transformer", "tiny_scan", "chain", "queue", "csv", "tf_record", "pipeline", "images")
 ADAM_RATE, SGD_RATE = 1e-3, 1e-2
 
 
@@ -26,11 +26,11 @@ def make_batches(numpy, batch):
     return result
 
 
-def make_sequences(numpy, batch):
+def make_sequences(numpy, batch, length=32):
     result = []
     for seed in range(BATCHES):
         bits = numpy.random.default_rng(seed)
-        result.append((bits.integers(0, 256, (batch, 32, 128)).astype(numpy.float32) / 255,
+        result.append((bits.integers(0, 256, (batch, length, 128)).astype(numpy.float32) / 255,
                        bits.integers(0, 10, batch).astype(numpy.int64)))
     return result
 

@@ -44,10 +44,13 @@
 /// there g++ 12 rejects it and clang hands out the same type twice.
 /// @param ... a type parameter of the template: without one, a compiler would work the argument out once for all calls
 ///
-/// nvcc compiles a file twice. Its own front end substitutes no closures and takes the second function, so it sees
-/// `void`; the host compiler, which makes the program, takes the first one. g++ 12 by itself needs the detour in
-/// templates, where it finds no match for a generic lambda with a closure among its default arguments.
-#if defined(__CUDACC__) || !defined(__clang__)
+/// nvcc compiles a file twice. Its own front end substitutes no closures and takes the second function; the host
+/// compiler, which makes the program, takes the first one. So that the front end makes the kernels that the program
+/// asks for, it tells places apart by the function and the expressions that it is given. g++ 12 by itself needs the
+/// detour in templates, where it finds no match for a generic lambda with a closure among its default arguments.
+#if defined(__CUDACC__)
+#define TAGMA_FRESH_TYPE(...) decltype(::tagma::detail::fresh_type<__COUNTER__, __VA_ARGS__>(0))
+#elif !defined(__clang__)
 #define TAGMA_FRESH_TYPE(...) decltype(::tagma::detail::fresh_type<__VA_ARGS__>(0))
 #else
 #define TAGMA_FRESH_TYPE(...) decltype([] {})

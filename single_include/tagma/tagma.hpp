@@ -38,12 +38,77 @@
 /// @file
 /// What TAGMA_FRESH_TYPE asks for a type where a compiler needs the detour; base/config.hpp says which.
 
+#include <type_traits>
+
+// ---- tagma/base/hash.hpp
+
+/// @file
+/// A structural hash that the compiler and every process compute alike. Not for security.
+
+#include <cstdint>
+#include <string_view>
+
+namespace tagma {
+
+/// 64-bit FNV-1a of a text.
+[[nodiscard]] constexpr std::uint64_t hash_text(std::string_view text) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return h;
+}
+
+/// Mixes one more value into a hash; the order of values matters. The finaliser is that of SplitMix64.
+[[nodiscard]] constexpr std::uint64_t hash_combine(std::uint64_t h, std::uint64_t value) {
+  h = (h ^ value) + 0x9e3779b97f4a7c15ull;
+  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
+  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
+  return h ^ (h >> 31);
+}
+
+}  // namespace tagma
+
 namespace tagma::detail {
 
+/// What nvcc's front end has in place of a fresh type: a number that stands for the function and what it is given.
+template <std::uint64_t Hash>
+struct seen_place {};
+
+/// That number, 0 for a type that is fresh.
+template <class Place>
+inline constexpr std::uint64_t seen_hash = 0;
+template <std::uint64_t Hash>
+inline constexpr std::uint64_t seen_hash<seen_place<Hash>> = Hash;
+
+/// True for what does not tell places apart by itself.
+template <class Place>
+inline constexpr bool is_no_place = std::is_void_v<Place> || seen_hash<Place> != 0;
+
+/// What stands for a parameter of a function: the expression, if it is one.
+template <class Parameter>
+[[nodiscard]] constexpr std::uint64_t seen_hash_of() {
+  if constexpr (requires { Parameter::record().hash; })
+    return Parameter::record().hash;
+  else
+    return 1;
+}
+template <int Function, class... Parameters>
+[[nodiscard]] constexpr std::uint64_t seen_hash_of_call() {
+  std::uint64_t h = hash_combine(hash_text("place"), static_cast<std::uint64_t>(Function));
+  ((h = hash_combine(h, seen_hash_of<Parameters>())), ...);
+  return h;
+}
+
+#if defined(__CUDACC__)
+template <int Function, class... Parameters, class Fresh = decltype([] {})>
+Fresh fresh_type(int);
+template <int Function, class... Parameters>
+seen_place<seen_hash_of_call<Function, Parameters...>()> fresh_type(long);
+#else
 template <class... Parameters, class Fresh = decltype([] {})>
 Fresh fresh_type(int);
 template <class... Parameters>
 void fresh_type(long);
+#endif
 
 }  // namespace tagma::detail
 
@@ -69,10 +134,13 @@ void fresh_type(long);
 /// there g++ 12 rejects it and clang hands out the same type twice.
 /// @param ... a type parameter of the template: without one, a compiler would work the argument out once for all calls
 ///
-/// nvcc compiles a file twice. Its own front end substitutes no closures and takes the second function, so it sees
-/// `void`; the host compiler, which makes the program, takes the first one. g++ 12 by itself needs the detour in
-/// templates, where it finds no match for a generic lambda with a closure among its default arguments.
-#if defined(__CUDACC__) || !defined(__clang__)
+/// nvcc compiles a file twice. Its own front end substitutes no closures and takes the second function; the host
+/// compiler, which makes the program, takes the first one. So that the front end makes the kernels that the program
+/// asks for, it tells places apart by the function and the expressions that it is given. g++ 12 by itself needs the
+/// detour in templates, where it finds no match for a generic lambda with a closure among its default arguments.
+#if defined(__CUDACC__)
+#define TAGMA_FRESH_TYPE(...) decltype(::tagma::detail::fresh_type<__COUNTER__, __VA_ARGS__>(0))
+#elif !defined(__clang__)
 #define TAGMA_FRESH_TYPE(...) decltype(::tagma::detail::fresh_type<__VA_ARGS__>(0))
 #else
 #define TAGMA_FRESH_TYPE(...) decltype([] {})
@@ -644,32 +712,6 @@ TAGMA_COLD TAGMA_DECL void fail(status_code code, text_part text) { throw error(
 
 TAGMA_COLD TAGMA_DECL void fail(status_code code, std::initializer_list<text_part> parts) {
   throw error(code, sentence(parts));
-}
-
-}  // namespace tagma
-// ---- tagma/base/hash.hpp
-
-/// @file
-/// A structural hash that the compiler and every process compute alike. Not for security.
-
-#include <cstdint>
-#include <string_view>
-
-namespace tagma {
-
-/// 64-bit FNV-1a of a text.
-[[nodiscard]] constexpr std::uint64_t hash_text(std::string_view text) {
-  std::uint64_t h = 0xcbf29ce484222325ull;
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return h;
-}
-
-/// Mixes one more value into a hash; the order of values matters. The finaliser is that of SplitMix64.
-[[nodiscard]] constexpr std::uint64_t hash_combine(std::uint64_t h, std::uint64_t value) {
-  h = (h ^ value) + 0x9e3779b97f4a7c15ull;
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
-  return h ^ (h >> 31);
 }
 
 }  // namespace tagma
@@ -3417,6 +3459,10 @@ template <int Index>
 struct choose_part<void, Index> {
   using type = void;
 };
+template <std::uint64_t Hash, int Index>
+struct choose_part<seen_place<Hash>, Index> {
+  using type = seen_place<hash_combine(Hash, static_cast<std::uint64_t>(Index))>;
+};
 template <class Place, int Index>
 using part = typename choose_part<Place, Index>::type;
 
@@ -3591,7 +3637,7 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
     for (const ir::attribute a : attributes.list()) h = hash_combine(h, static_cast<std::uint64_t>(a));
     for (const ir::record* r : inputs) h = hash_combine(h, r->hash);
     for (const ir::record* r : controls) h = hash_combine(h, r->hash);
-    return h;
+    return seen_hash<Place> == 0 ? h : hash_combine(h, seen_hash<Place>);
   }
   static constexpr tensor_spec spec = infer().out;
   static constexpr bool carries =
@@ -3615,7 +3661,7 @@ template <class Definition, class Place, class... E>
 [[nodiscard]] TAGMA_INLINE constexpr auto make_handle(const E&... operands) {
   constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
   using spec_type = spec_of<Definition::spec>;
-  if constexpr (structural || std::is_void_v<Place>)
+  if constexpr (structural || is_no_place<Place>)
     return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
         join_values(operands...));
   else
@@ -4137,9 +4183,11 @@ template <class T, class Id, class Definition, class S>
 
 template <class T, class Place, int Index, class S>
 [[nodiscard]] auto literal_at(S value) {
-  constexpr std::uint64_t hash = hash_combine(
-      hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)), static_cast<std::uint64_t>(Index));
-  using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
+  constexpr std::uint64_t hash =
+      hash_combine(hash_combine(hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)),
+                                static_cast<std::uint64_t>(Index)),
+                   seen_hash<Place>);
+  using id = std::conditional_t<is_no_place<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
   return make_literal<T, id, literal_definition<T, hash, id>>(value);
 }
 
@@ -7025,7 +7073,7 @@ struct after_all {
   template <expression E>
   [[nodiscard]] constexpr auto operator()(const E& e) const {
     using definition = after_definition<typename E::id, typename Before::id...>;
-    using place = std::conditional_t<std::is_void_v<Place>, void, waiting<Place, typename E::id>>;
+    using place = std::conditional_t<is_no_place<Place>, void, waiting<Place, typename E::id>>;
     return std::apply([&e](const Before&... b) { return make_handle<definition, place>(e, b...); }, before);
   }
 };
@@ -9922,7 +9970,7 @@ struct colocate_all {
   template <expression E>
   [[nodiscard]] constexpr auto operator()(const E& e) const {
     using definition = colocated_definition<typename E::id, typename With::id...>;
-    using place = std::conditional_t<std::is_void_v<Place>, void, waiting<Place, typename E::id>>;
+    using place = std::conditional_t<is_no_place<Place>, void, waiting<Place, typename E::id>>;
     return std::apply([&e](const With&... w) { return make_handle<definition, place>(e, w...); }, with);
   }
 };
@@ -12125,12 +12173,36 @@ namespace detail {
 /// True for what may stand before names: "a" or "a/b", not "a/".
 [[nodiscard]] constexpr bool is_scope(std::string_view text) { return is_name(text) && !text.ends_with('/'); }
 
+/// What is chosen to be trained by scopes: a text that tells it from other choices, and the scopes.
+template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
+struct chosen_by_scopes {
+  template <fixed_string Between>
+  [[nodiscard]] static constexpr auto join() {
+    return (First + ... + (Between + More));
+  }
+  static constexpr ir::scope_choice_kind kind = Kind;
+  static constexpr fixed_string scopes = join<" ">();
+  static constexpr fixed_string prefix = [] {
+    if constexpr (Kind == ir::scope_choice_kind::only)
+      return join<".">();
+    else
+      return "except." + join<".">();
+  }();
+};
+
 /// Some scopes of names, in which variables are trained, or are not.
 template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
 struct scope_choice {
+  using chosen_scopes = chosen_by_scopes<Kind, First, More...>;
   static_assert(is_scope(First.view()) && (true && ... && is_scope(More.view())),
                 "TAGMA-E160 minimize: the scopes that say what is trained are names, without '/' at their ends");
   static_assert(sizeof...(More) < 64, "TAGMA-E301 minimize: at most 64 scopes say what is trained");
+};
+
+/// True for such a choice. It says so itself: nvcc matches no partial specialisation whose arguments are names.
+template <class T>
+inline constexpr bool is_scope_choice = requires {
+  typename T::chosen_scopes;
 };
 
 /// An option of `minimize`: the learning rate, in place of the one that the optimizer has.
@@ -12187,12 +12259,11 @@ template <class T>
 inline constexpr option_kind kind_of_option = [] {
   if constexpr (expression<T>) return option_kind::variable;
   if constexpr (is_clip_option<T>) return option_kind::clip;
+  if constexpr (is_scope_choice<T>) return option_kind::scopes;
   return option_kind::unknown;
 }();
 template <class E>
 inline constexpr option_kind kind_of_option<learning_rate_option<E>> = option_kind::rate;
-template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
-inline constexpr option_kind kind_of_option<scope_choice<Kind, First, More...>> = option_kind::scopes;
 
 template <option_kind Kind, class... Option>
 inline constexpr int options_of = (0 + ... + (kind_of_option<Option> == Kind ? 1 : 0));
@@ -12224,25 +12295,10 @@ inline constexpr bool are_trainable = (true && ... && is_trainable<Option>);
 
 namespace detail {
 
-/// What is chosen to be trained: a text that tells it from other choices, and the scopes.
+/// Everything, or variables by their handles.
 struct chosen_all {
   static constexpr ir::scope_choice_kind kind = ir::scope_choice_kind::all;
   static constexpr fixed_string prefix = "", scopes = "";
-};
-template <ir::scope_choice_kind Kind, fixed_string First, fixed_string... More>
-struct chosen_by_scopes {
-  template <fixed_string Between>
-  [[nodiscard]] static constexpr auto join() {
-    return (First + ... + (Between + More));
-  }
-  static constexpr ir::scope_choice_kind kind = Kind;
-  static constexpr fixed_string scopes = join<" ">();
-  static constexpr fixed_string prefix = [] {
-    if constexpr (Kind == ir::scope_choice_kind::only)
-      return join<".">();
-    else
-      return "except." + join<".">();
-  }();
 };
 template <class First, class... More>
 struct chosen_variables : chosen_all {
@@ -12282,9 +12338,10 @@ struct choice_of<First, More...> {
   static chosen_variables<Variable...> of(const std::tuple<Variable...>&);
   using type = decltype(of(variables_among(std::declval<const First&>(), std::declval<const More&>()...)));
 };
-template <ir::scope_choice_kind Kind, fixed_string Name, fixed_string... Names, class... More>
-struct choice_of<scope_choice<Kind, Name, Names...>, More...> {
-  using type = chosen_by_scopes<Kind, Name, Names...>;
+template <class First, class... More>
+  requires is_scope_choice<First>
+struct choice_of<First, More...> {
+  using type = typename First::chosen_scopes;
 };
 
 /// What the step of an optimizer is called, or another variable that belongs to what it trains.
@@ -12874,8 +12931,9 @@ namespace detail {
 
 template <class Place, class Step>
 struct rate_definition {
-  static constexpr std::uint64_t hash = hash_combine(hash_text("scheduled_rate"), Step::record().hash);
-  using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, id_of_place<Place, hash>>;
+  static constexpr std::uint64_t hash =
+      hash_combine(hash_combine(hash_text("scheduled_rate"), Step::record().hash), seen_hash<Place>);
+  using id = std::conditional_t<is_no_place<Place>, structural_id<hash>, id_of_place<Place, hash>>;
   static constexpr fixed_array<const ir::record*, 1> inputs{{find_record<typename Step::id>()}};
   static constexpr tensor_spec spec{dtype::float64, {}};
   static constexpr ir::record value{

@@ -40,6 +40,10 @@ template <int Index>
 struct choose_part<void, Index> {
   using type = void;
 };
+template <std::uint64_t Hash, int Index>
+struct choose_part<seen_place<Hash>, Index> {
+  using type = seen_place<hash_combine(Hash, static_cast<std::uint64_t>(Index))>;
+};
 template <class Place, int Index>
 using part = typename choose_part<Place, Index>::type;
 
@@ -214,7 +218,7 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
     for (const ir::attribute a : attributes.list()) h = hash_combine(h, static_cast<std::uint64_t>(a));
     for (const ir::record* r : inputs) h = hash_combine(h, r->hash);
     for (const ir::record* r : controls) h = hash_combine(h, r->hash);
-    return h;
+    return seen_hash<Place> == 0 ? h : hash_combine(h, seen_hash<Place>);
   }
   static constexpr tensor_spec spec = infer().out;
   static constexpr bool carries =
@@ -238,7 +242,7 @@ template <class Definition, class Place, class... E>
 [[nodiscard]] TAGMA_INLINE constexpr auto make_handle(const E&... operands) {
   constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
   using spec_type = spec_of<Definition::spec>;
-  if constexpr (structural || std::is_void_v<Place>)
+  if constexpr (structural || is_no_place<Place>)
     return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
         join_values(operands...));
   else

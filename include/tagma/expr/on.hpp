@@ -250,7 +250,7 @@ struct colocate_all {
   template <expression E>
   [[nodiscard]] constexpr auto operator()(const E& e) const {
     using definition = colocated_definition<typename E::id, typename With::id...>;
-    using place = std::conditional_t<std::is_void_v<Place>, void, waiting<Place, typename E::id>>;
+    using place = std::conditional_t<is_no_place<Place>, void, waiting<Place, typename E::id>>;
     return std::apply([&e](const With&... w) { return make_handle<definition, place>(e, w...); }, with);
   }
 };

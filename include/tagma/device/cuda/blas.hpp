@@ -91,7 +91,7 @@ class blas_product {
                                                            const void* bias = nullptr) {
     if (p.batch > 0x7fffffff) return nullptr;
     auto made = owned<blas_product>(new blas_product(p));
-    if (bias != nullptr) made->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    made->set_bias(bias);
     return made->choose(resources_of(context)) ? std::move(made) : owned<blas_product>();
   }
 
@@ -99,7 +99,7 @@ class blas_product {
   /// @param bias n elements, or nullptr where the epilogue needs none
   void run(const void* a, const void* b, void* c, const void* bias, const run_context& context) const {
     stream_resources& r = resources_of(context);
-    if (bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    set_bias(bias);
     const library_factors by(type_);
     check_blas(cublasLtMatmul(detail::blas_handle::use(handle_).get(), operation_.get(), by.one(), b, left_.get(), a,
                               right_.get(), by.zero(), c, result_.get(), c, result_.get(), &algorithm_, r.workspace(),
@@ -111,15 +111,15 @@ class blas_product {
   /// Bytes of working memory that an algorithm may ask for. Where the device has no room, what is reserved must do.
   static constexpr std::size_t most_workspace = std::size_t{32} << 20;
 
-  explicit blas_product(const product_problem& p) : type_(p.type), alignment_(p.alignment) {
+  explicit blas_product(const product_problem& p)
+      : type_(p.type), alignment_(p.alignment), has_bias_(p.after == epilogue::bias || p.after == epilogue::bias_relu) {
     check_blas(cublasLtMatmulDescCreate(operation_.place(), detail::blas_compute_type(p.type),
                                         p.type == dtype::float64 ? CUDA_R_64F : CUDA_R_32F),
                "the description of a matrix product");
     set(CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, detail::blas_epilogue(p.after));
-    if (p.after == epilogue::bias || p.after == epilogue::bias_relu)
-      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, detail::blas_type(p.type));
+    if (has_bias_) set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, detail::blas_type(p.type));
     describe(left_, blas_matrix::left(p), p.batch);
     describe(right_, blas_matrix::right(p), p.batch);
     describe(result_, blas_matrix::result(p), p.batch);
@@ -129,6 +129,10 @@ class blas_product {
   void set(cublasLtMatmulDescAttributes_t what, const T& value) const {
     check_blas(cublasLtMatmulDescSetAttribute(operation_.get(), what, &value, sizeof value),
                "an attribute of a matrix product");
+  }
+  /// cuBLASLt refuses a bias where the epilogue has none.
+  void set_bias(const void* bias) const {
+    if (has_bias_ && bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }
   void describe(detail::blas_layout& layout, const blas_matrix& m, std::int64_t batch) const {
     check_blas(cublasLtMatrixLayoutCreate(layout.place(), detail::blas_type(type_), m.rows, m.columns, m.distance),
@@ -173,6 +177,7 @@ class blas_product {
   detail::blas_handle& handle_ = detail::blas_handle::of_current_gpu();
   dtype type_;
   std::uint32_t alignment_;
+  bool has_bias_;
   detail::blas_operation operation_;
   detail::blas_layout left_, right_, result_;
   cublasLtMatmulAlgo_t algorithm_{};

@@ -29,6 +29,12 @@ inline bool& has_libraries() {
   return put;
 }
 
+/// Whether a test acts as if nvcc had made no kernels of loops but those of one operation.
+inline bool& lacks_loops() {
+  static bool lacks = false;
+  return lacks;
+}
+
 /// What one thread of a grid does.
 using thread_function = void (*)(const void* task, std::int64_t block, int thread, std::byte* shared);
 

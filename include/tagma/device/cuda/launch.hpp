@@ -131,6 +131,18 @@ __global__ void __launch_bounds__(block_threads) run_body(const __grid_constant_
 #endif
 }
 
+/// Throws what came of a launch. The runtime takes a kernel that nvcc did not make for a bad handle.
+inline void check_launch(cudaError_t status) {
+  if (status == cudaErrorInvalidResourceHandle || status == cudaErrorInvalidDeviceFunction) {
+    ignore(status);
+    fail(status_code::unimplemented,
+         {"nvcc made no kernel for this step: its front end takes two expressions for one if they are equal but for "
+          "numbers "
+          "written in place; give one of the numbers a name, as in tagma::constant<\"two\">(2.0f)"});
+  }
+  check(status, "cudaLaunchKernel");
+}
+
 /// Runs a body in every thread of a grid.
 template <class Body>
 void launch(const geometry& g, const run_context& context, const typename Body::arguments& a) {
@@ -151,10 +163,9 @@ void launch(const geometry& g, const run_context& context, const typename Body::
   }
 #endif
   void* arguments[] = {const_cast<void*>(static_cast<const void*>(&a))};
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(&run_body<Body>), dim3(static_cast<unsigned>(g.blocks)),
-                         dim3(static_cast<unsigned>(g.threads)), static_cast<void**>(arguments), g.shared,
-                         stream_of(context)),
-        "cudaLaunchKernel");
+  check_launch(cudaLaunchKernel(reinterpret_cast<const void*>(&run_body<Body>), dim3(static_cast<unsigned>(g.blocks)),
+                                dim3(static_cast<unsigned>(g.threads)), static_cast<void**>(arguments), g.shared,
+                                stream_of(context)));
 }
 
 /// Copies bytes between two places of the device.

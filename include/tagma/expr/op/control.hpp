@@ -76,7 +76,7 @@ struct after_all {
   template <expression E>
   [[nodiscard]] constexpr auto operator()(const E& e) const {
     using definition = after_definition<typename E::id, typename Before::id...>;
-    using place = std::conditional_t<std::is_void_v<Place>, void, waiting<Place, typename E::id>>;
+    using place = std::conditional_t<is_no_place<Place>, void, waiting<Place, typename E::id>>;
     return std::apply([&e](const Before&... b) { return make_handle<definition, place>(e, b...); }, before);
   }
 };

@@ -184,6 +184,25 @@ void steps() {
   stretched<double, true>("bias of double", {5, 8}, {8}, {any, 8}, {8}, 1e-14);
 }
 
+/// x > y ? -x * x : y + z, with operands that are used twice, of which one is the same for each row.
+void selection_apart() {
+  constexpr dtype truth = dtype::boolean;
+  using loads = device::types<device::load_of<f32, true>, device::load_of<f32, false>, device::load_of<f64, true>>;
+  using operations = device::types<device::operation_of<tg::ir::key<op::greater>, truth, 0, 1, 0>,
+                                   device::operation_of<tg::ir::key<op::negate>, f32, 0, 0, 0>,
+                                   device::operation_of<tg::ir::key<op::multiply>, f32, 4, 0, 0>,
+                                   device::operation_of<tg::ir::key<op::cast>, f32, 2, 0, 0>,
+                                   device::operation_of<tg::ir::key<op::add>, f32, 1, 6, 0>,
+                                   device::operation_of<tg::ir::key<op::select>, f32, 3, 5, 7>>;
+  using on_cpu = device::fused_loop<device::on_cpu, loads, operations>;
+  using on_cuda = device::fused_loop<device::on_cuda, loads, operations>;
+  const shape dims{5, 9}, column{5, 1};
+  call c{{random_tensor<float>(dims, -2, 2, 31), random_tensor<float>(column, -2, 2, 32),
+          random_tensor<double>(dims, -2, 2, 33)},
+         device_tensor(f32, dims)};
+  compare("a selection", on_cpu::entry, on_cuda::entry, c, 1e-6);
+}
+
 /// Chunks are words of 16 bytes, and of long recipes half of that.
 template <dtype D>
 using sum_of_two =
@@ -199,5 +218,9 @@ int main() {
   functions();
   pairs();
   steps();
+  // Once more as where nvcc has made no kernels of these loops: each operation by itself.
+  device::cuda::emulation::lacks_loops() = true;
+  steps();
+  selection_apart();
   return tg::test::result();
 }

@@ -6,8 +6,7 @@
 /// bytes.
 
 #include "tagma/base/config.hpp"
-#include "tagma/device/cuda/kernel/kernel.hpp"
-#include "tagma/device/cuda/move.hpp"
+#include "tagma/device/cuda/kernel/loop_apart.hpp"
 #include "tagma/device/kernel_then_loop.hpp"
 #include "tagma/device/loop.hpp"
 
@@ -161,7 +160,12 @@ struct fused_loop<on_cuda, types<Load...>, types<Operation...>> {
     run_all(at, a, std::make_index_sequence<load_count>{}, std::make_index_sequence<operation_count>{});
   }
 
-  [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context&);
+  /// By itself, each operation is such a loop.
+  static constexpr bool is_alone = operation_count == 1 && (Load::contiguous && ...);
+  using apart =
+      cuda::detail::loop_apart<types<Load...>, cuda::detail::operation_apart<Operation, Load..., Operation...>...>;
+
+  [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context& context);
   static void run_loop(const kernel_args& args, const run_context& context);
   static constexpr kernel_entry entry{&run_loop, &prepare};
 
@@ -205,10 +209,12 @@ namespace cuda::detail {
 /// What a loop knows of its extents; addresses are those of the run.
 struct loop_state final : kernel_state {
   loop_arguments<most_loads> numbers;
+  std::int64_t elements = 0;
+  bool apart = false;  ///< each operation by itself
 };
 
 /// @param width elements of a chunk
-TAGMA_COLD inline owned<kernel_state> prepare_loop(const kernel_args& args, int width) {
+TAGMA_COLD inline owned<loop_state> prepare_loop(const kernel_args& args, int width) {
   auto state = make_owned<loop_state>();
   auto& numbers = state->numbers;
   const loop_extents extents(args);
@@ -216,6 +222,7 @@ TAGMA_COLD inline owned<kernel_state> prepare_loop(const kernel_args& args, int 
   numbers.chunks_per_row = pieces(extents.inner, width);
   numbers.chunks = extents.rows * numbers.chunks_per_row;
   numbers.axes = extents.axes;
+  state->elements = extents.rows * extents.inner;
   for (int a = 0; a < extents.axes; ++a) numbers.extents[a] = extents.extents[a];
   for (std::size_t l = 0; l < args.in.size(); ++l)
     for (int a = 0; a < extents.axes; ++a) numbers.loads[l].strides[a] = extents.strides[l][a];
@@ -253,16 +260,22 @@ template <std::size_t Loads>
 
 template <class... Load, class... Operation>
 owned<kernel_state> fused_loop<on_cuda, types<Load...>, types<Operation...>>::prepare(const kernel_args& args,
-                                                                                      const run_context&) {
-  return cuda::detail::prepare_loop(args, width);
+                                                                                      const run_context& context) {
+  auto state = cuda::detail::prepare_loop(args, width);
+  state->apart = !is_alone && !cuda::detail::is_made<fused_loop>();
+  if (state->apart) apart::reserve(state->elements, context);
+  return state;
 }
 
 template <class... Load, class... Operation>
 void fused_loop<on_cuda, types<Load...>, types<Operation...>>::run_loop(const kernel_args& args,
                                                                         const run_context& context) {
   static constexpr bool contiguous[] = {Load::contiguous..., true};
-  const auto& numbers = static_cast<const cuda::detail::loop_state*>(args.state)->numbers;
+  const auto& state = *static_cast<const cuda::detail::loop_state*>(args.state);
+  const auto& numbers = state.numbers;
   if (numbers.chunks == 0) return;
+  if constexpr (!is_alone)
+    if (state.apart) return apart::run(args, numbers, state.elements, context);
   auto a = cuda::detail::with_loads<load_count>(numbers);
   a.out = args.out.data;
   for (std::size_t l = 0; l < load_count; ++l) a.loads[l].data = args.in[l].data;

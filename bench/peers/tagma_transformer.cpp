@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSL-1.0
+// Training steps of one block of a transformer: 64 steps of 128 features, 4 heads, 512 units between the dense layers.
+#include "protocol.hpp"
+#include "tagma/base/version.hpp"
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 64, 128>();
+constexpr auto y = tg::placeholder<"y", std::uint8_t, tg::dyn>();
+
+int main(int count, char** arguments) {
+  const peers::options options(count, arguments);
+  const auto h = tg::mean<1>(tg::transformer_block<"block", 4, 512>(x));
+  const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(tg::dense<"logits", 10>(h), y));
+  const auto step = tg::minimize(loss, tg::adam{.learning_rate = peers::adam_rate});
+  const auto program = tg::compile([=] { return tg::outputs(loss, step); });
+  tg::session session(program, {.seed = 42, .intra_op_threads = options.threads});
+  std::vector<tg::tensor<float>> sequences;
+  std::vector<tg::tensor<std::uint8_t>> labels;
+  for (unsigned i = 0; i < peers::batches; ++i) {
+    std::mt19937 bits(i);
+    std::vector<float> values(static_cast<std::size_t>(options.batch) * 64 * 128);
+    for (float& v : values) v = static_cast<float>(bits() % 256) / 255;
+    sequences.emplace_back(tg::shape{options.batch, 64, 128}, values);
+    labels.emplace_back(tg::shape{options.batch}, peers::make_batch(options.batch, i).labels);
+  }
+  return peers::serve(
+      TAGMA_VERSION,
+      [&](std::int64_t i) {
+        const auto b = static_cast<std::size_t>(i % peers::batches);
+        const auto [value, done] = session.run(tg::fetch(loss, step), x = sequences[b], y = labels[b]);
+        return static_cast<double>(value);
+      },
+      10);
+}
