@@ -39,16 +39,16 @@ template <int Function, class... Parameters>
   return h;
 }
 
-#if defined(__CUDACC__)
+/// For nvcc.
+/// @{
 template <int Function, class... Parameters, class Fresh = decltype([] {})>
 Fresh fresh_type(int);
 template <int Function, class... Parameters>
 seen_place<seen_hash_of_call<Function, Parameters...>()> fresh_type(long);
-#else
+/// @}
 template <class... Parameters, class Fresh = decltype([] {})>
 Fresh fresh_type(int);
 template <class... Parameters>
 void fresh_type(long);
-#endif
 
 }  // namespace tagma::detail
