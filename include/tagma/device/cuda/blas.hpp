@@ -112,7 +112,10 @@ class blas_product {
   static constexpr std::size_t most_workspace = std::size_t{32} << 20;
 
   explicit blas_product(const product_problem& p)
-      : type_(p.type), alignment_(p.alignment), has_bias_(p.after == epilogue::bias || p.after == epilogue::bias_relu) {
+      : type_(p.type),
+        alignment_(p.alignment),
+        has_bias_(p.after == epilogue::bias || p.after == epilogue::bias_relu),
+        is_small_(p.k <= 64) {
     check_blas(cublasLtMatmulDescCreate(operation_.place(), detail::blas_compute_type(p.type),
                                         p.type == dtype::float64 ? CUDA_R_64F : CUDA_R_32F),
                "the description of a matrix product");
@@ -170,6 +173,7 @@ class blas_product {
       workspace_ = best.workspaceSize;
       return best.state == CUBLAS_STATUS_SUCCESS;
     };
+    if (is_small_ && ask(0)) return true;
     if (!ask(most_workspace)) return false;
     return r.try_reserve(workspace_) || ask(r.workspace_size());
   }
@@ -178,6 +182,7 @@ class blas_product {
   dtype type_;
   std::uint32_t alignment_;
   bool has_bias_;
+  bool is_small_;  ///< to add up in parts would take longer, and needs working memory
   detail::blas_operation operation_;
   detail::blas_layout left_, right_, result_;
   cublasLtMatmulAlgo_t algorithm_{};

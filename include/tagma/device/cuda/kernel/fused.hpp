@@ -173,12 +173,15 @@ struct fused_loop<on_cuda, types<Load...>, types<Operation...>> {
   template <std::size_t... L, std::size_t... O>
   TAGMA_DEVICE static void run_all(const cuda::place& at, const arguments& a, std::index_sequence<L...> l,
                                    std::index_sequence<O...> o) {
+    detail::loop_slots<std::index_sequence<L...>, values_of<Load>...> in;
+    const bool one_row = a.axes == 0;  // where neighbours are the same, all are
+    if (one_row && a.chunks > 0) (read_once<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data), ...);
     for (std::int64_t c = at.index(); c < a.chunks; c += at.count()) {
       const cuda::detail::loop_chunk<load_count> chunk(a, c, width);
       const std::int64_t left = a.inner - chunk.inner;
       const bool whole = a.aligned && left >= width;
       const int n = left < width ? static_cast<int>(left) : width;
-      detail::loop_slots<std::index_sequence<L...>, values_of<Load>...> in;
+      if (!one_row) (read_once<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data + chunk.rows[L]), ...);
       (read<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data + chunk.rows[L], chunk.inner, whole, n), ...);
       cuda::detail::neighbours<result, width> out;
       TAGMA_UNROLL
@@ -190,8 +193,10 @@ struct fused_loop<on_cuda, types<Load...>, types<Operation...>> {
   TAGMA_DEVICE static void read(values_of<L>& to, const std::byte* row, std::int64_t inner, bool whole, int n) {
     if constexpr (L::contiguous)
       to.read(row + inner * static_cast<std::int64_t>(sizeof(typename L::stored_type)), whole, n);
-    else
-      to.read(row, true, 1);
+  }
+  template <class L>
+  TAGMA_DEVICE static void read_once(values_of<L>& to, const std::byte* row) {
+    if constexpr (!L::contiguous) to.read(row, true, 1);
   }
   template <class In, std::size_t... L, std::size_t... O>
   TAGMA_DEVICE static result element(In& in, int i, std::index_sequence<L...>, std::index_sequence<O...>) {
