@@ -328,6 +328,11 @@ using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()
                 ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
                 "a letter, a digit or '.'")
 
+/// Who has a name and sizes takes them in angle brackets, as in `Example`.
+#define TAGMA_NEEDS_SIZES(Who, Example, ...)                        \
+  static_assert(::tagma::diagnose::has_name_and_sizes<__VA_ARGS__>, \
+                "TAGMA-E181 " Who ": name and sizes are template arguments: tagma::" Who Example)
+
 /// What differs between training and inference is told which it is. `Who` is called as in `Example`.
 #define TAGMA_NEEDS_PHASE(Who, Example, ...)              \
   static_assert(::tagma::diagnose::is_phase<__VA_ARGS__>, \
@@ -3731,9 +3736,15 @@ namespace diagnose {
 /// A text is a name.
 template <class Text>
 inline constexpr bool follows_grammar_of_names = std::is_void_v<Text>;
+/// A layer has all of its template arguments.
+template <class Argument>
+inline constexpr bool has_name_and_sizes = false;
 }  // namespace diagnose
 
 namespace detail {
+/// What is a name among the arguments of a function.
+template <class T>
+concept text_argument = std::is_convertible_v<const T&, std::string_view>;
 /// The text as a type if it is no name, else void.
 template <fixed_string Text>
 constexpr auto find_bad_name() {
@@ -3810,6 +3821,12 @@ template <fixed_string Name, class T, extent... Extents>
     using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
     return expr<spec<T, Extents...>, id, false>{};
   }
+}
+
+/// With a name that is no template argument: TAGMA-E181.
+template <class T = void, extent... Extents, detail::text_argument Name>
+auto placeholder(const Name&) {
+  TAGMA_NEEDS_SIZES("placeholder", "<\"name\", float, tagma::dyn, 10>()", Name);
 }
 
 }  // namespace tagma
@@ -4054,6 +4071,12 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
   TAGMA_NEEDS_NAME("variable", Name);
   TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
+}
+
+/// With a name that is no template argument: TAGMA-E181.
+template <class T = void, extent... Extents, detail::text_argument Name, class... Rest>
+auto variable(const Name&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("variable", "<\"name\", float, 10>(tagma::zeros)", Name);
 }
 
 /// A variable that no session initialises, optimizers leave alone and files leave out: a data set in memory. Its
@@ -7911,6 +7934,9 @@ constexpr void tile::gradient(auto& g) {
 }  // namespace op
 
 namespace diagnose {
+/// Operands are joined along an axis.
+template <class... Operands>
+inline constexpr bool has_an_axis = false;
 /// All operands have one rank, the axis exists, and they agree along every other axis.
 template <int Axis, class First, class... Rest>
 inline constexpr bool shapes_concatenate = [] {
@@ -7999,6 +8025,14 @@ template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
 [[nodiscard]] constexpr auto concat(const E&... e) {
   TAGMA_NEEDS_PARTS(Axis, typename E::spec_type...);
   return detail::make_concat<Axis, Place>(e...);
+}
+
+/// Without an axis: TAGMA-E309.
+template <expression... E>
+  requires(sizeof...(E) > 0)
+auto concat(const E&...) {
+  static_assert(diagnose::has_an_axis<E...>,
+                "TAGMA-E309 concat: the axis is a template argument: tagma::concat<1>(a, b); the last is -1");
 }
 
 /// The operands, of one shape, side by side along a new axis `Axis` of the result. Raises what `concat` does.
@@ -11223,9 +11257,6 @@ namespace tagma {
 inline constexpr auto linear = []<expression E>(const E& e) { return e; };
 
 namespace diagnose {
-/// A layer has all of its template arguments.
-template <class Input>
-inline constexpr bool has_name_and_sizes = false;
 /// An activation is called with an expression: a function or an object of a class, but neither initializer nor
 /// expression.
 template <class Activation>
@@ -11239,6 +11270,12 @@ template <class Spec, class Id, bool Carries>
 inline constexpr bool is_activation<expr<Spec, Id, Carries>> = false;
 }  // namespace diagnose
 
+namespace detail {
+/// What stands first among the arguments of a layer, or is meant to.
+template <class T>
+concept first_of_layer = expression<T> || text_argument<T>;
+}  // namespace detail
+
 /// What a layer gets behind its input.
 #define TAGMA_HAS_ACTIVATION(T, Activation, Initial)                    \
   (::tagma::diagnose::is_activation<std::remove_const_t<Activation>> && \
@@ -11251,11 +11288,6 @@ inline constexpr bool is_activation<expr<Spec, Id, Carries>> = false;
   static_assert(::tagma::diagnose::is_initial_value<T, std::remove_const_t<Initial>>, \
                 "TAGMA-E157 " Who                                                     \
                 ": the kernel begins with an initializer, a number, or a tensor of its element type")
-
-/// Who has a name and sizes takes them in angle brackets.
-#define TAGMA_NEEDS_SIZES(Who, Example, ...)                        \
-  static_assert(::tagma::diagnose::has_name_and_sizes<__VA_ARGS__>, \
-                "TAGMA-E181 " Who ": name and sizes are template arguments: tagma::" Who Example)
 
 /// A fully connected layer: activation(x * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias".
 /// @tparam Units outputs of the layer
@@ -11289,8 +11321,8 @@ template <fixed_string Name, extent Units, class E, class Activation = decltype(
     TAGMA_REFUSES_OPERAND("dense", E);
   }
 }
-/// Without a name: TAGMA-E181.
-template <extent... Units, expression E, class... Rest>
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Units, detail::first_of_layer E, class... Rest>
 auto dense(const E&, const Rest&...) {
   TAGMA_NEEDS_SIZES("dense", "<\"name\", 10>(x)", E);
 }
@@ -11628,7 +11660,7 @@ template <fixed_string Name, extent Filters, window Kernel, conv_options Options
     TAGMA_REFUSES_OPERAND("conv2d", X);
   }
 }
-/// Without a name or a size: TAGMA-E181.
+/// Without a name or a size, or with a name that is no template argument: TAGMA-E181.
 /// @{
 template <fixed_string Name, extent... Filters, class X, class... Rest>
   requires(sizeof...(Filters) < 2)
@@ -11637,6 +11669,10 @@ auto conv2d(const X&, const Rest&...) {
 }
 template <extent... Sizes, expression X, detail::scalar... Rest>
 auto conv2d(const X&, Rest...) {
+  TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
+}
+template <extent... Sizes, detail::text_argument X, class... Rest>
+auto conv2d(const X&, const Rest&...) {
   TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
 }
 /// @}
@@ -11698,6 +11734,10 @@ template <expression X, class... Phase>
 auto batch_norm(const X&, const Phase&...) {
   TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
 }
+template <detail::text_argument X, class... Rest>
+auto batch_norm(const X&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
+}
 /// @}
 
 /// Layer normalisation with variables "<Name>/gamma", which begins with ones, and "<Name>/beta", with zeros.
@@ -11718,12 +11758,16 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     return detail::make_node<op::normalize, detail::last_axis<X::rank>, Place>(x, gamma, beta, tiny);
   }
 }
+/// With a name that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::text_argument E, class... Rest>
+auto layer_norm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("layer_norm", "<\"name\">(x)", E);
+}
 
 }  // namespace tagma
 
 #undef TAGMA_HAS_ACTIVATION
 #undef TAGMA_NEEDS_ACTIVATION
-#undef TAGMA_NEEDS_SIZES
 // ---- tagma/nn/metrics.hpp
 
 /// @file
@@ -13890,6 +13934,11 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
     return detail::make_recurrent<op::simple_cell, Units, AllSteps, Unrolled, Place>(x, kernel, bias);
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto rnn(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("rnn", "<\"name\", 32>(x)", E);
+}
 
 /// The gated recurrent unit of Cho et al. 2014, as TensorFlow's GRUCell has it: the reset gate acts before the product.
 ///
@@ -13916,6 +13965,11 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
                                                                                   bias);
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto gru(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("gru", "<\"name\", 32>(x)", E);
+}
 
 /// Long short-term memory, Hochreiter and Schmidhuber 1997, as TensorFlow's LSTMCell has it, without peepholes:
 ///
@@ -13938,6 +13992,11 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
     const auto bias = variable<Name / "bias", T, 4 * Units>(zeros);
     return detail::make_recurrent<op::lstm_cell, Units, AllSteps, Unrolled, Place>(x, kernel, bias);
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto lstm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("lstm", "<\"name\", 32>(x)", E);
 }
 /// @}
 
@@ -14094,6 +14153,11 @@ template <fixed_string Name, extent Heads, attention_options Options = attention
     }
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto multi_head_attention(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("multi_head_attention", "<\"name\", 8>(x), for 8 heads", E);
+}
 /// @}
 
 namespace detail {
@@ -14181,6 +14245,11 @@ template <fixed_string Name, extent Heads, extent Hidden, transformer_options Op
           },
           after);
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto transformer_block(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("transformer_block", "<\"name\", 8, 2048>(x), for 8 heads and 2048 hidden units", E);
 }
 /// @}
 
@@ -14482,6 +14551,11 @@ template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options 
     }
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto conv1d(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv1d", "<\"name\", 32, 3>(x), for 32 filters of 3 steps", E);
+}
 
 /// A convolution of each channel by itself: activation(y + bias), with variables "<Name>/kernel" [height, width, 1,
 /// channels * Multiplier] and "<Name>/bias" [channels * Multiplier]: `conv2d` with as many groups as channels.
@@ -14511,6 +14585,11 @@ template <fixed_string Name, window Kernel, extent Multiplier = 1, conv_options 
                                                                                                  initial);
     }
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto depthwise_conv2d(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("depthwise_conv2d", "<\"name\", 3>(x), for filters of 3 x 3", E);
 }
 
 /// Images made larger: each pixel becomes `Factor` x `Factor` equal ones.
@@ -14639,6 +14718,11 @@ template <fixed_string Name, extent Groups, expression X, class Place = TAGMA_FR
     return detail::make_node<op::normalize_groups, ir::pack_attributes(Groups), Place>(x, gamma, beta, tiny);
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto group_norm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("group_norm", "<\"name\", 8>(x), for 8 groups", E);
+}
 
 /// Normalisation by the root of the mean square of the features of each example, Zhang and Sennrich 2019:
 ///
@@ -14662,6 +14746,11 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
     return detail::make_node<op::normalize_root, ir::attributes<0>{}, Place>(x, gamma, tiny);
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto rms_norm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("rms_norm", "<\"name\">(x)", E);
 }
 
 }  // namespace tagma
@@ -15108,6 +15197,11 @@ template <fixed_string Name, extent Filters, volume Kernel, conv3d_options Optio
                                detail::part<Place, 2>>(y);
     }
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto conv3d(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv3d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3 x 3", E);
 }
 
 }  // namespace tagma
@@ -21134,6 +21228,8 @@ struct fed_twice {};
 template <class Tensor, class Value>
 struct other_element_type {};
 template <class Tensor, class Value>
+struct no_elements {};
+template <class Tensor, class Value>
 struct number_for_a_tensor {};
 }  // namespace diagnose
 
@@ -21149,7 +21245,7 @@ template <class T>
 concept text_like = std::is_convertible_v<const T&, std::string_view>;
 template <class T>
 concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
-  t.data();
+  *t.data();
   t.size();
 };
 
@@ -21320,7 +21416,10 @@ constexpr auto no_feed() {
 /// What is wrong with a value as one for a tensor of type `Spec`.
 template <class Spec, class Value>
 constexpr auto fault_of_value() {
-  if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename Spec::element_type>)
+  using fed = decltype(fed_element<Value>());
+  if constexpr (std::is_void_v<fed> || range_like<fed>)
+    return diagnose::no_elements<Spec, Value>{};
+  else if constexpr (!std::is_same_v<fed, typename Spec::element_type>)
     return diagnose::other_element_type<Spec, Value>{};
   else if constexpr (!tensor_like<Value> && !range_like<Value> && Spec::value.dims.rank != 0)
     return diagnose::number_for_a_tensor<Spec, Value>{};
@@ -23688,6 +23787,10 @@ template <class Fault>
 inline constexpr bool feeds_have_element_types = true;
 template <class Placeholder, class Value>
 inline constexpr bool feeds_have_element_types<other_element_type<Placeholder, Value>> = false;
+template <class Fault>
+inline constexpr bool feeds_have_elements = true;
+template <class Placeholder, class Value>
+inline constexpr bool feeds_have_elements<no_elements<Placeholder, Value>> = false;
 template <class Fault>
 inline constexpr bool feeds_have_ranks = true;
 template <class Placeholder, class Value>
@@ -29494,6 +29597,12 @@ template <class What, class Results>
 }  // namespace detail
 
 namespace diagnose {
+/// A session is made of a program.
+template <class What>
+inline constexpr bool is_compiled = false;
+/// Stands for the program of such a session.
+template <class What>
+struct no_program {};
 /// There is no resource that nothing makes.
 template <class Kind>
 inline constexpr bool makes_resources = std::is_void_v<Kind>;
@@ -29522,6 +29631,10 @@ inline constexpr bool makes_resources = std::is_void_v<Kind>;
   static_assert(diagnose::feeds_what_nothing_waits_for<Fault>,                                                        \
                 "TAGMA-E150 run: what is fed is not computed, but tagma::after waits for its operation");             \
   static_assert(diagnose::feeds_once<Fault>, "TAGMA-E151 run: one tensor is fed twice");                              \
+  static_assert(                                                                                                      \
+      diagnose::feeds_have_elements<Fault>,                                                                           \
+      "TAGMA-E311 run: a tensor, a view, or a range of elements in a row can be fed: std::span(array) for an array, " \
+      "tagma::tensor<bool> for a std::vector<bool>");                                                                 \
   static_assert(diagnose::feeds_have_element_types<Fault>,                                                            \
                 "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                   \
   static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");   \
@@ -29548,7 +29661,8 @@ class session {
   using tables = detail::graph_tables<graph>;
 
   /// Finds the devices, allocates the variables and runs their initializers.
-  /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
+  /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense. Raises
+  /// TAGMA-E310 for what is no compiled program.
   template <class Unmade = decltype(detail::find_unmade<tables>())>
   explicit session(const Program& program, const session_options& options = {}) : own_(program, options) {
     static_assert(
@@ -29569,9 +29683,9 @@ class session {
   /// stops the run. Errors name the line of the call.
   /// @return a number, or a std::string, if its rank is 0, else a tensor; `no_value` for updates grouped together; a
   /// tuple for a list
-  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151 and E174 when compiled; throws InvalidArgument if
-  /// a feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel
-  /// reports.
+  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151, E174 and E311 when compiled; throws
+  /// InvalidArgument if a feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or
+  /// what a kernel reports.
   /// @{
   template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
@@ -29649,6 +29763,25 @@ class session {
 
   detail::program_session<std::remove_const_t<Program>> own_;
 };
+
+/// What is no program: TAGMA-E310.
+template <class What>
+class session<diagnose::no_program<What>> {
+ public:
+  explicit session(const What&, const session_options& = {}) {
+    static_assert(diagnose::is_compiled<What>,
+                  "TAGMA-E310 session: takes a compiled program: "
+                  "tagma::session session(tagma::compile([=] { return tagma::outputs(loss, train); }))");
+  }
+  template <class... Arguments>
+  diagnose::refused run(const Arguments&...) {
+    return {};
+  }
+};
+template <class What>
+  requires(!requires { typename What::graph; })
+session(const What&, const session_options& = {})
+->session<diagnose::no_program<What>>;
 
 }  // namespace tagma
 
@@ -37717,6 +37850,7 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 // expr/rules.hpp
 #undef TAGMA_EXPR_RULES
 #undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_SIZES
 #undef TAGMA_NEEDS_PHASE
 #undef TAGMA_NEEDS_TENSOR
 #undef TAGMA_NEEDS_FLOATS

@@ -65,7 +65,7 @@ template <fixed_string Name, extent Filters, window Kernel, conv_options Options
     TAGMA_REFUSES_OPERAND("conv2d", X);
   }
 }
-/// Without a name or a size: TAGMA-E181.
+/// Without a name or a size, or with a name that is no template argument: TAGMA-E181.
 /// @{
 template <fixed_string Name, extent... Filters, class X, class... Rest>
   requires(sizeof...(Filters) < 2)
@@ -74,6 +74,10 @@ auto conv2d(const X&, const Rest&...) {
 }
 template <extent... Sizes, expression X, detail::scalar... Rest>
 auto conv2d(const X&, Rest...) {
+  TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
+}
+template <extent... Sizes, detail::text_argument X, class... Rest>
+auto conv2d(const X&, const Rest&...) {
   TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
 }
 /// @}
@@ -135,6 +139,10 @@ template <expression X, class... Phase>
 auto batch_norm(const X&, const Phase&...) {
   TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
 }
+template <detail::text_argument X, class... Rest>
+auto batch_norm(const X&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
+}
 /// @}
 
 /// Layer normalisation with variables "<Name>/gamma", which begins with ones, and "<Name>/beta", with zeros.
@@ -155,9 +163,13 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     return detail::make_node<op::normalize, detail::last_axis<X::rank>, Place>(x, gamma, beta, tiny);
   }
 }
+/// With a name that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::text_argument E, class... Rest>
+auto layer_norm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("layer_norm", "<\"name\">(x)", E);
+}
 
 }  // namespace tagma
 
 #undef TAGMA_HAS_ACTIVATION
 #undef TAGMA_NEEDS_ACTIVATION
-#undef TAGMA_NEEDS_SIZES

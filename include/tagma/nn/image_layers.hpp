@@ -143,6 +143,11 @@ template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options 
     }
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto conv1d(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv1d", "<\"name\", 32, 3>(x), for 32 filters of 3 steps", E);
+}
 
 /// A convolution of each channel by itself: activation(y + bias), with variables "<Name>/kernel" [height, width, 1,
 /// channels * Multiplier] and "<Name>/bias" [channels * Multiplier]: `conv2d` with as many groups as channels.
@@ -172,6 +177,11 @@ template <fixed_string Name, window Kernel, extent Multiplier = 1, conv_options 
                                                                                                  initial);
     }
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto depthwise_conv2d(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("depthwise_conv2d", "<\"name\", 3>(x), for filters of 3 x 3", E);
 }
 
 /// Images made larger: each pixel becomes `Factor` x `Factor` equal ones.

@@ -96,6 +96,11 @@ template <fixed_string Name, extent Groups, expression X, class Place = TAGMA_FR
     return detail::make_node<op::normalize_groups, ir::pack_attributes(Groups), Place>(x, gamma, beta, tiny);
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto group_norm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("group_norm", "<\"name\", 8>(x), for 8 groups", E);
+}
 
 /// Normalisation by the root of the mean square of the features of each example, Zhang and Sennrich 2019:
 ///
@@ -119,6 +124,11 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
     return detail::make_node<op::normalize_root, ir::attributes<0>{}, Place>(x, gamma, tiny);
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto rms_norm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("rms_norm", "<\"name\">(x)", E);
 }
 
 }  // namespace tagma
