@@ -50,18 +50,24 @@ struct normalize_groups : composition<16> {
   }
 };
 
-/// Inputs: x, gamma, epsilon.
-struct normalize_root : composition<8> {
+/// Inputs: x, gamma, epsilon. Squares of narrow elements would leave their range, so these are widened first.
+struct normalize_root : composition<11> {
   static constexpr const char* name = "normalize_root";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
   static constexpr void expand(auto& e) {
+    const dtype type = e.in_spec(0).type;
+    const bool narrow = type == dtype::float16 || type == dtype::bfloat16;
+    const auto to = [&](dtype wanted, ir::node_id x) {
+      return narrow ? e.emit_with(cast{}, ir::pack_attributes(wanted), x) : x;
+    };
     const ir::attribute last = ir::attribute{1} << (e.in_spec(0).dims.rank - 1);
-    const ir::node_id power = mean::of(e, e.emit(square{}, e.in(0)), last, last);
-    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, e.in(2)));
-    e.result = e.emit(multiply{}, e.emit(multiply{}, e.in(0), inverse), e.in(1));
+    const ir::node_id x = to(dtype::float32, e.in(0));
+    const ir::node_id power = mean::of(e, e.emit(square{}, x), last, last);
+    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, to(dtype::float32, e.in(2))));
+    e.result = e.emit(multiply{}, to(type, e.emit(multiply{}, x, inverse)), e.in(1));
   }
 };
 
