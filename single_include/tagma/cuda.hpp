@@ -336,6 +336,7 @@
   static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
                 "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
                 "channels, filters]");                                                                               \
+  static_assert(::tagma::diagnose::filter_has_elements<Filter>, "TAGMA-E123 conv2d: the filter has no elements");    \
   static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
                 "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
   TAGMA_NEEDS_FLOATS(X)

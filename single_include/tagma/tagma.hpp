@@ -397,6 +397,7 @@ using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()
   static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
                 "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
                 "channels, filters]");                                                                               \
+  static_assert(::tagma::diagnose::filter_has_elements<Filter>, "TAGMA-E123 conv2d: the filter has no elements");    \
   static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
                 "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
   TAGMA_NEEDS_FLOATS(X)
@@ -5567,8 +5568,8 @@ inline constexpr bool axes_are_template_arguments = std::is_same_v<Keep, keep_di
                 "TAGMA-E178 " Who ": its axes are template arguments: tagma::" Who "<0>(x); nothing stands behind x")
 
 /// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
-/// `sum<0, 1>(x)` drops the axes; of `sum`, `mean` and `reduce_max`, `sum<0>(x, tagma::keep_dims)` keeps them with
-/// extent 1. `all` and `any` take bool, `mean` floating elements, the others numbers.
+/// `sum<0, 1>(x)` drops the axes; `sum<0>(x, tagma::keep_dims)` keeps them with extent 1, of all but `argmax` and
+/// `argmin`. `all` and `any` take bool, `mean` floating elements, the others numbers.
 /// Raises TAGMA-E020 if there is no such axis, TAGMA-E014, TAGMA-E016 and TAGMA-E017 for other elements.
 /// @{
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
@@ -5591,6 +5592,14 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::product, false, Place, Axes...>(e);
 }
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto product(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("product", Keep);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::product, true, Place, Axes...>(e);
+}
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reduce_max(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -5611,17 +5620,41 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
 }
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto reduce_min(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("reduce_min", Keep);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_min, true, Place, Axes...>(e);
+}
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto all(const E& e) {
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::all, false, Place, Axes...>(e);
 }
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto all(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("all", Keep);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::all, true, Place, Axes...>(e);
+}
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto any(const E& e) {
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::any, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto any(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("any", Keep);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::any, true, Place, Axes...>(e);
 }
 /// The mean of floating elements.
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
@@ -5658,18 +5691,6 @@ template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 
 /// These drop the axis: TAGMA-E178.
 /// @{
-template <int... Axes, expression E, class Keep = detail::run_time_axes>
-  requires(!expression<Keep>)
-auto product(const E&, const Keep&) { TAGMA_REFUSES_AXES("product", E); }
-template <int... Axes, expression E, class Keep = detail::run_time_axes>
-  requires(!expression<Keep>)
-auto reduce_min(const E&, const Keep&) { TAGMA_REFUSES_AXES("reduce_min", E); }
-template <int... Axes, expression E, class Keep = detail::run_time_axes>
-  requires(!expression<Keep>)
-auto all(const E&, const Keep&) { TAGMA_REFUSES_AXES("all", E); }
-template <int... Axes, expression E, class Keep = detail::run_time_axes>
-  requires(!expression<Keep>)
-auto any(const E&, const Keep&) { TAGMA_REFUSES_AXES("any", E); }
 template <int Axis = -1, expression E, class Keep = detail::run_time_axes>
   requires(!expression<Keep>)
 auto argmax(const E&, const Keep&) { TAGMA_REFUSES_AXES("argmax", E); }
@@ -7126,15 +7147,25 @@ struct normalize_and_learn : composition<13> {
   static constexpr void expand(auto& e) { normalize::expand(e); }
   static constexpr void learn(auto& e) {
     const ir::node_id both = normalization::moments_of(e);
-    const ir::node_id moved[] = {move(e, 4, e.g.emit_output(both, 0)), move(e, 5, e.g.emit_output(both, 1))};
+    const ir::node_id is_there = has_rows(e);
+    const ir::node_id moved[] = {move(e, 4, e.g.emit_output(both, 0), is_there),
+                                 move(e, 5, e.g.emit_output(both, 1), is_there)};
     e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {moved});
   }
 
  private:
+  /// Whether the batch has rows, without which its moments are no numbers: one over their number is one at most.
+  /// `no_node` if the extents say so.
+  static constexpr ir::node_id has_rows(auto& e) {
+    if (fraction::elements(e.in_spec(0).dims, e.attr(0)) > 0) return ir::no_node;
+    return e.emit(less_equal{}, e.emit_with(fraction{}, ir::pack_attributes(e.attr(0)), e.in(0)), e.constant(1));
+  }
   /// Moves input `i`, which is read as it is behind what changed it before.
-  static constexpr ir::node_id move(auto& e, int i, ir::node_id moment) {
+  static constexpr ir::node_id move(auto& e, int i, ir::node_id moment, ir::node_id is_there) {
     constexpr int inputs = 7;
-    return e.emit(assign_sub{}, e.in(i), e.emit(multiply{}, e.emit(subtract{}, e.in(inputs + i), moment), e.in(6)));
+    ir::node_id way = e.emit(subtract{}, e.in(inputs + i), moment);
+    if (is_there != ir::no_node) way = e.emit(select{}, is_there, way, e.constant(0));
+    return e.emit(assign_sub{}, e.in(i), e.emit(multiply{}, way, e.in(6)));
   }
 };
 
@@ -7936,7 +7967,7 @@ constexpr void tile::gradient(auto& g) {
 namespace diagnose {
 /// Operands are joined along an axis.
 template <class... Operands>
-inline constexpr bool has_an_axis = false;
+inline constexpr bool names_its_axis = false;
 /// All operands have one rank, the axis exists, and they agree along every other axis.
 template <int Axis, class First, class... Rest>
 inline constexpr bool shapes_concatenate = [] {
@@ -8031,7 +8062,7 @@ template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
 template <expression... E>
   requires(sizeof...(E) > 0)
 auto concat(const E&...) {
-  static_assert(diagnose::has_an_axis<E...>,
+  static_assert(diagnose::names_its_axis<E...>,
                 "TAGMA-E309 concat: the axis is a template argument: tagma::concat<1>(a, b); the last is -1");
 }
 
@@ -8239,6 +8270,10 @@ namespace diagnose {
 template <conv_options Options>
 inline constexpr bool conv_options_are_valid =
     window_options_are_valid<Options.stride, Options.dilation, Options.padding>&& Options.groups >= 1;
+/// A filter is not empty along its height and width.
+template <class Filter>
+inline constexpr bool filter_has_elements = Filter::value.dims.rank != 4 ||
+                                            (Filter::value.dims[0] != 0 && Filter::value.dims[1] != 0);
 /// The channels of the images are those of the filter times the number of groups.
 template <class X, class Filter, int Groups>
 inline constexpr bool filter_fits_channels =
@@ -8278,7 +8313,8 @@ inline constexpr auto conv_attributes = ir::pack_attributes(op::window_plane::pa
 /// True if images and filter are what their names say, and the options possible.
 template <class X, class Filter, conv_options Options>
 inline constexpr bool is_filter = diagnose::same_element_type<X, Filter>&& diagnose::is_image_batch<X>&&
-    diagnose::is_image_batch<Filter>&& diagnose::conv_options_are_valid<Options>&& diagnose::is_floating_point<X>;
+    diagnose::is_image_batch<Filter>&& diagnose::conv_options_are_valid<Options>&& diagnose::is_floating_point<X>&&
+        diagnose::filter_has_elements<Filter>;
 /// True if, beyond that, they fit one another.
 template <class X, class Filter, conv_options Options>
 inline constexpr bool is_convolution = [] {
@@ -9571,7 +9607,8 @@ struct rotary_embedding : composition<24> {
 };
 
 /// softmax(q * k^T / sqrt(depth)) * v of each head. Inputs: q [batch, queries, heads * depth], k [batch, keys, heads *
-/// depth], v [batch, keys, heads * any], and where there is one, the mask. Attributes: heads, whether it is causal.
+/// depth], v [batch, keys, heads * any], and where there is one, the mask. Attributes: heads; whether it is causal,
+/// plus 2 where the mask lets each query see a key. A query that sees none gets zeros.
 struct attention : composition<32> {
   static constexpr const char* name = "attention";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -9589,12 +9626,12 @@ struct attention : composition<32> {
     for (int i = 0; i < 64; ++i) r = (r + x / r) / 2;
     return r;
   }
-  /// What a score is that does not count: finite, so that a query without keys gets the mean of all values, not NaN.
+  /// What a score is that does not count: finite, so that the weights of a query without keys are no NaN.
   static constexpr double masked(dtype type) { return type == dtype::float16 ? -65504 : -1e30; }
   /// Which pairs of query and key count, [batch, 1, queries, keys] or fewer axes; `no_node` if all do.
   static constexpr ir::node_id seen(auto& e) {
     ir::node_id result = ir::no_node;
-    if (e.attr(1) != 0) {
+    if ((e.attr(1) & 1) != 0) {
       const ir::node_id queries = positions::of(e, e.in(0), 1, dtype::int32);
       const ir::node_id keys = positions::of(e, e.in(1), 1, dtype::int32);
       result = e.emit(less_equal{}, keys, e.emit_with(expand_dims{}, ir::pack_attributes(0b10), queries));
@@ -9613,10 +9650,12 @@ struct attention : composition<32> {
     const double depth = static_cast<double>(e.g.spec(q).dims[3]);
     const ir::node_id scaled = e.emit(multiply{}, q, e.constant(1 / root(depth)));
     ir::node_id scores = e.emit_with(matmul{}, ir::pack_attributes(false, true), scaled, k);
-    if (const ir::node_id which = seen(e); which != ir::no_node)
-      scores = e.emit(select{}, which, scores, e.constant(masked(e.in_spec(0).type)));
+    const ir::node_id which = seen(e);
+    if (which != ir::no_node) scores = e.emit(select{}, which, scores, e.constant(masked(e.in_spec(0).type)));
     const ir::node_id weights = e.emit(softmax{}, scores);
-    const ir::node_id mixed = e.emit_with(matmul{}, ir::pack_attributes(false, false), weights, v);
+    ir::node_id mixed = e.emit_with(matmul{}, ir::pack_attributes(false, false), weights, v);
+    if (e.inputs.size() > 3 && (e.attr(1) & 2) == 0)
+      mixed = e.emit(select{}, e.emit_with(any{}, ir::pack_attributes(0b1000, 0b1000), which), mixed, e.constant(0));
     const extent joined[] = {e.in_spec(2).dims[2]};
     e.result = reshape_last(e, e.emit_with(transpose{}, ir::pack_attributes(0, 2, 1, 3), mixed), 2, joined);
   }
@@ -9675,7 +9714,7 @@ template <extent Heads = 1, extent Base = 10000, expression X, expression First,
 /// @param k [batch, keys, features]
 /// @param v [batch, keys, any]
 /// @param mask of bool, true for what is seen: [batch, keys], or [batch, queries, keys]; the batch may be 1. A query
-///             that sees no key gets the mean of all values
+///             that sees no key gets zeros, as in PyTorch
 /// @return [batch, queries, any]
 /// Raises TAGMA-E010, TAGMA-E014, TAGMA-E295 for other shapes, TAGMA-E296 for another mask.
 /// @{
@@ -14339,7 +14378,7 @@ template <fixed_string Name, extent Heads, extent Length, attention_options Opti
   const auto column = make_node<op::expand_dims, ir::pack_attributes(0b10), part<Place, 12>>(rows);
   const auto seen = make_node<op::expand_dims, ir::pack_attributes(0b1), part<Place, 14>>(
       step<op::less_equal, Place, 13>(places, column));
-  const auto mixed = make_node<op::attention, ir::pack_attributes(Heads, false), part<Place, 17>>(
+  const auto mixed = make_node<op::attention, ir::pack_attributes(Heads, 2), part<Place, 17>>(
       q, make_node<op::transpose, swapped, part<Place, 15>>(keys),
       make_node<op::transpose, swapped, part<Place, 16>>(values), seen);
   const auto on = make_node<op::assign_add, ir::attributes<0>{}, part<Place, 18>>(
@@ -14539,7 +14578,8 @@ template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options 
   if constexpr (diagnose::is_channel_sequence<s>) {
     static_assert(diagnose::groups_divide<s, Filters, Options.groups>,
                   "TAGMA-E121 conv1d: the groups must divide channels and filters");
-    if constexpr (diagnose::groups_divide<s, Filters, Options.groups>) {
+    static_assert(Kernel >= 1, "TAGMA-E123 conv1d: the filter has no elements");
+    if constexpr (diagnose::groups_divide<s, Filters, Options.groups> && Kernel >= 1) {
       using T = typename X::element_type;
       constexpr extent channels = X::spec.dims[2] / Options.groups;
       const auto kernel = variable<Name / "kernel", T, Kernel, channels, Filters>(initial);
@@ -14672,18 +14712,24 @@ struct normalize_groups : composition<16> {
   }
 };
 
-/// Inputs: x, gamma, epsilon.
-struct normalize_root : composition<8> {
+/// Inputs: x, gamma, epsilon. Squares of narrow elements would leave their range, so these are widened first.
+struct normalize_root : composition<11> {
   static constexpr const char* name = "normalize_root";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
   static constexpr void expand(auto& e) {
+    const dtype type = e.in_spec(0).type;
+    const bool narrow = type == dtype::float16 || type == dtype::bfloat16;
+    const auto to = [&](dtype wanted, ir::node_id x) {
+      return narrow ? e.emit_with(cast{}, ir::pack_attributes(wanted), x) : x;
+    };
     const ir::attribute last = ir::attribute{1} << (e.in_spec(0).dims.rank - 1);
-    const ir::node_id power = mean::of(e, e.emit(square{}, e.in(0)), last, last);
-    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, e.in(2)));
-    e.result = e.emit(multiply{}, e.emit(multiply{}, e.in(0), inverse), e.in(1));
+    const ir::node_id x = to(dtype::float32, e.in(0));
+    const ir::node_id power = mean::of(e, e.emit(square{}, x), last, last);
+    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, to(dtype::float32, e.in(2))));
+    e.result = e.emit(multiply{}, to(type, e.emit(multiply{}, x, inverse)), e.in(1));
   }
 };
 
@@ -15210,6 +15256,8 @@ auto conv3d(const E&, const Rest&...) {
 /// @file
 /// Losses in which examples count differently, and labels that are not quite certain.
 
+#include <string>
+
 namespace tagma {
 
 namespace diagnose {
@@ -15266,10 +15314,17 @@ struct smoothed_cross_entropy : composition<10> {
 }  // namespace op
 
 namespace detail {
+/// Throws InvalidArgument for what is no share of the labels.
+constexpr double checked_smoothing(double smoothing) {
+  if (!(smoothing >= 0 && smoothing <= 1))
+    fail(status_code::invalid_argument, {"label_smoothing is from 0 to 1, not ", std::to_string(smoothing)});
+  return smoothing;
+}
 /// p * (1 - s) + s / classes.
 template <class Place, class P>
 [[nodiscard]] constexpr auto smoothed(const P& p, double smoothing, double classes) {
   using T = typename P::element_type;
+  smoothing = checked_smoothing(smoothing);
   const auto kept = step<op::multiply, Place, 0>(p, literal_at<T, part<Place, 1>, 0>(1 - smoothing));
   return step<op::add, Place, 2>(kept, literal_at<T, part<Place, 3>, 0>(smoothing / classes));
 }
@@ -15322,7 +15377,7 @@ template <expression P, expression L, expression W, class Place = TAGMA_FRESH_TY
 
 /// Cross entropies with smoothed labels (Szegedy et al. 2016): a class has the probability p * (1 - s) + s / classes in
 /// place of p; of two classes, as with `sigmoid_cross_entropy`, a label z is z * (1 - s) + s / 2.
-/// @param label_smoothing s, from 0 to 1; it is not checked
+/// @param label_smoothing s, from 0 to 1; throws InvalidArgument for another
 /// @return and errors as without: TAGMA-E043 and TAGMA-E003 for logits and labels that do not fit, TAGMA-E014
 /// @{
 template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>
@@ -15334,7 +15389,9 @@ template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>
   TAGMA_NEEDS_FLOATS(x);
   if constexpr (diagnose::labels_fit_logits<x, y> && diagnose::is_floating_point<x>)
     return detail::make_node<op::smoothed_cross_entropy, ir::attributes<0>{}, Place>(
-        logits, labels, detail::literal_at<typename L::element_type, detail::part<Place, 0>, 0>(label_smoothing));
+        logits, labels,
+        detail::literal_at<typename L::element_type, detail::part<Place, 0>, 0>(
+            detail::checked_smoothing(label_smoothing)));
 }
 template <expression L, expression P, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] constexpr auto softmax_cross_entropy(const L& logits, const P& probabilities, double label_smoothing) {

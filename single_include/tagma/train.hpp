@@ -258,6 +258,7 @@
   static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
                 "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
                 "channels, filters]");                                                                               \
+  static_assert(::tagma::diagnose::filter_has_elements<Filter>, "TAGMA-E123 conv2d: the filter has no elements");    \
   static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
                 "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
   TAGMA_NEEDS_FLOATS(X)
@@ -519,20 +520,43 @@ TAGMA_COLD TAGMA_DECL std::size_t edits_between(std::string_view a, std::string_
   return row[b.size()];
 }
 
+/// How many edits there are at least: letters that one name has more of than the other are left out or replaced.
+TAGMA_COLD TAGMA_DECL std::size_t least_edits(std::string_view a, std::string_view b) {
+  std::ptrdiff_t more[256] = {};
+  for (const char c : a) ++more[static_cast<unsigned char>(c)];
+  for (const char c : b) --more[static_cast<unsigned char>(c)];
+  std::size_t added = 0, left_out = 0;
+  for (const std::ptrdiff_t m : more) (m > 0 ? left_out : added) += static_cast<std::size_t>(m > 0 ? m : -m);
+  return std::max(added, left_out);
+}
+
+// Those that may be nearest come first, so that the others need not be compared, and none behind so many comparisons of
+// letters, a tenth of a second.
 TAGMA_COLD TAGMA_DECL std::string nearest_text(std::string_view name, std::vector<std::string_view> known) {
   if (known.empty()) return "; there are none";
+  constexpr std::size_t most_comparisons = std::size_t{1} << 25, told = 3;
   const auto contains = [](std::string_view all, std::string_view part) {
     return !part.empty() && all.find(part) != std::string_view::npos;
   };
-  std::vector<std::pair<std::size_t, std::string_view>> found;
+  // Names of files may be long: what differs by a kilobyte need not be told apart.
+  const auto head = [](std::string_view of) { return of.substr(0, 256); };
+  const std::string_view wanted = head(name);
+  std::vector<std::pair<std::size_t, std::string_view>> all, found;
+  all.reserve(known.size());
   for (const std::string_view k : known) {
     const bool part = contains(k, name) || contains(name, k);
-    // Names of files may be long: what differs by a kilobyte need not be told apart.
-    const std::size_t edits = edits_between(name.substr(0, 256), k.substr(0, 256));
-    found.emplace_back(part ? edits : edits + 512, k);
+    all.emplace_back(least_edits(wanted, head(k)) + (part ? 0 : 512), k);
   }
-  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(found.size(), 3));
-  std::partial_sort(found.begin(), end, found.end());
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::size_t comparisons = 0;
+  for (const auto& [least, k] : all) {
+    if (found.size() == told && (least > found.back().first || comparisons > most_comparisons)) break;
+    comparisons += wanted.size() * head(k).size();
+    found.emplace_back(edits_between(wanted, head(k)) + (least < 512 ? 0 : 512), k);
+    std::sort(found.begin(), found.end());
+    if (found.size() > told) found.pop_back();
+  }
+  const auto end = found.end();
   std::string text = end - found.begin() == 1 ? "; the nearest is '" : "; the nearest are '";
   for (auto i = found.begin(); i != end; ++i)
     append_parts(text, {i == found.begin() ? "" : i + 1 == end ? "' and '" : "', '", i->second});
@@ -2583,10 +2607,18 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
     positions.emplace(names.back(), i);
     wanted[i] = options.variables.empty();
   }
+  // Whether a name, or a pattern of names, is one of those that files leave out.
+  const auto is_preloaded = [&](std::string_view pattern) {
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (!is_saved(session.variables()[i]) && fits_pattern(pattern, session.variable(i).name(), stars)) return true;
+    return false;
+  };
   for (const std::string& pattern : options.variables) {
     bool found = false;
     for (const auto& [name, i] : positions)
       if (fits_pattern(pattern, name, stars)) wanted[i] = found = true;
+    if (!found && is_preloaded(pattern))
+      fail(status_code::invalid_argument, {path, ": variable '", pattern, "' is preloaded, and not restored"});
     if (!found)
       fail(status_code::not_found,
            {path, ": the program has no variable '", pattern, "' to restore", nearest_text(pattern, names)});
@@ -2612,7 +2644,11 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
     if (target.variable.empty()) continue;
     const auto found = positions.find(target.variable);
     if (found == positions.end()) {
-      if (rule != nullptr && options.strict && count_stars(rule->key) == 0)
+      const bool named = rule != nullptr && options.strict && count_stars(rule->key) == 0;
+      if (named && is_preloaded(target.variable))
+        fail(status_code::invalid_argument, {path, ": tensor '", t->name, "' is for variable '", target.variable,
+                                             "', which is preloaded, and not restored"});
+      if (named)
         fail(status_code::not_found, {path, ": tensor '", t->name, "' is for variable '", target.variable,
                                       "', which the program has not", nearest_text(target.variable, names)});
       continue;
