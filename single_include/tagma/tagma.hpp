@@ -13012,7 +13012,7 @@ struct rmsprop {
   double epsilon = 1e-10;
 };
 /// `rmsprop` with q += (g - q) * (1 - rho) and the root of s - q^2 + epsilon; one slot more, "<variable>/rmsprop_mean",
-/// begins with 0.
+/// begins with 0. The other two are those of `rmsprop`, and shared where both train one variable.
 struct centered_rmsprop {
   rate learning_rate = 0.001;
   double rho = 0.9;
@@ -14564,8 +14564,8 @@ inline constexpr conv_options options_of_line = [] {
 /// @param x [batch, time, channels], floating, channels static
 /// @param initial initializer of the kernel
 /// @return [batch, positions, Filters]
-/// Raises TAGMA-E145 for another shape, TAGMA-E121 if the groups do not divide channels and filters, and what the
-/// operation `conv2d` raises.
+/// Raises TAGMA-E145 for another shape, TAGMA-E121 if the groups do not divide channels and filters, TAGMA-E123 for a
+/// kernel of no steps, and what the operation `conv2d` raises.
 template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options = conv1d_options{}, expression X,
           class Activation = std::remove_const_t<decltype(linear)>,
           class Initial = std::remove_const_t<decltype(glorot_uniform)>, class Place = TAGMA_FRESH_TYPE(X)>
@@ -20670,9 +20670,11 @@ constexpr auto plan_of_all(std::index_sequence<I...>) -> compiled_plan<Graph, st
 
 namespace tagma {
 
+namespace detail {
 /// The outputs `Named` of a program inside device scopes, where they are `Scoped`.
 template <class Named, class Scoped>
 struct scoped_outputs;
+}  // namespace detail
 
 /// What a program computes; the operand of `compile`.
 template <expression... E>
@@ -20682,20 +20684,21 @@ struct output_list {
   /// The same inside a device scope.
   template <class Layer>
   [[nodiscard]] constexpr auto inside() const {
-    return scoped_outputs<output_list, output_list>{*this}.template inside<Layer>();
+    return detail::scoped_outputs<output_list, output_list>{*this}.template inside<Layer>();
   }
 };
 
+namespace detail {
 template <class Named, expression... E>
 struct scoped_outputs<Named, output_list<E...>> {
   Named outputs;
 
   template <class Layer>
   [[nodiscard]] constexpr auto inside() const {
-    return scoped_outputs<Named, output_list<decltype(detail::make_scoped<Layer>(std::declval<const E&>()))...>>{
-        outputs};
+    return scoped_outputs<Named, output_list<decltype(make_scoped<Layer>(std::declval<const E&>()))...>>{outputs};
   }
 };
+}  // namespace detail
 
 namespace diagnose {
 /// Stands for a result that was refused: nothing more is said about it.

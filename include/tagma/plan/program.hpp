@@ -16,9 +16,11 @@
 
 namespace tagma {
 
+namespace detail {
 /// The outputs `Named` of a program inside device scopes, where they are `Scoped`.
 template <class Named, class Scoped>
 struct scoped_outputs;
+}  // namespace detail
 
 /// What a program computes; the operand of `compile`.
 template <expression... E>
@@ -28,20 +30,21 @@ struct output_list {
   /// The same inside a device scope.
   template <class Layer>
   [[nodiscard]] constexpr auto inside() const {
-    return scoped_outputs<output_list, output_list>{*this}.template inside<Layer>();
+    return detail::scoped_outputs<output_list, output_list>{*this}.template inside<Layer>();
   }
 };
 
+namespace detail {
 template <class Named, expression... E>
 struct scoped_outputs<Named, output_list<E...>> {
   Named outputs;
 
   template <class Layer>
   [[nodiscard]] constexpr auto inside() const {
-    return scoped_outputs<Named, output_list<decltype(detail::make_scoped<Layer>(std::declval<const E&>()))...>>{
-        outputs};
+    return scoped_outputs<Named, output_list<decltype(make_scoped<Layer>(std::declval<const E&>()))...>>{outputs};
   }
 };
+}  // namespace detail
 
 namespace diagnose {
 /// Stands for a result that was refused: nothing more is said about it.
