@@ -2180,16 +2180,21 @@ TAGMA_COLD TAGMA_DECL std::string nearest_text(std::string_view name, std::vecto
   // Names of files may be long: what differs by a kilobyte need not be told apart.
   const auto head = [](std::string_view of) { return of.substr(0, 256); };
   const std::string_view wanted = head(name);
-  std::vector<std::pair<std::size_t, std::string_view>> all, found;
+  std::vector<std::pair<std::size_t, std::size_t>> all;  // the least edits of a name, and which it is
+  std::vector<std::pair<std::size_t, std::string_view>> found;
   all.reserve(known.size());
   for (const std::string_view k : known) {
-    const bool part = contains(k, name) || contains(name, k);
-    all.emplace_back(least_edits(wanted, head(k)) + (part ? 0 : 512), k);
+    const std::size_t least = least_edits(wanted, head(k)), longer = std::max(wanted.size(), head(k).size());
+    // What contains the other has all of its letters.
+    const bool may_be_part = least == longer - std::min(wanted.size(), head(k).size());
+    const bool part = may_be_part && (contains(head(k), wanted) || contains(wanted, head(k)));
+    all.emplace_back(least + (part ? 0 : 512), all.size());
   }
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(all.begin(), all.end());
   std::size_t comparisons = 0;
-  for (const auto& [least, k] : all) {
+  for (const auto& [least, position] : all) {
     if (found.size() == told && (least > found.back().first || comparisons > most_comparisons)) break;
+    const std::string_view k = known[position];
     comparisons += wanted.size() * head(k).size();
     found.emplace_back(edits_between(wanted, head(k)) + (least < 512 ? 0 : 512), k);
     std::sort(found.begin(), found.end());
