@@ -9086,6 +9086,9 @@ struct truncated_normal : random_source {
 }  // namespace op
 
 namespace diagnose {
+/// What has a name has variables, which are called by it.
+template <class Input>
+inline constexpr bool has_variables = false;
 /// A random tensor has floating elements and static extents.
 template <class T, extent... Extents>
 inline constexpr bool can_be_random = is_floating(dtype_of<T>) && sizeof...(Extents) <= max_rank &&
@@ -9249,6 +9252,13 @@ template <expression E, detail::parameter Rate, class Phase, class Place = TAGMA
     }
     return e;
   }
+}
+
+/// With a name, which is for what has variables: TAGMA-E314.
+template <fixed_string Name, class E, class... Rest>
+auto dropout(const E&, const Rest&...) {
+  static_assert(diagnose::has_variables<E>,
+                "TAGMA-E314 dropout: has no variables, and so no name: tagma::dropout(x, 0.5, tagma::phase::training)");
 }
 
 }  // namespace tagma
@@ -11649,6 +11659,9 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 namespace tagma {
 
 namespace diagnose {
+/// A layer that slides has its options.
+template <class Input>
+inline constexpr bool are_conv_options = false;
 /// The channels (the last axis) are known to the compiler.
 template <class Spec>
 inline constexpr bool channels_are_static =
@@ -11715,6 +11728,14 @@ auto conv2d(const X&, const Rest&...) {
   TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
 }
 /// @}
+
+/// With a padding or a stride in place of the options: TAGMA-E312.
+template <fixed_string Name, extent Filters, window Kernel, window_padding NoOptions, class X, class... Rest>
+auto conv2d(const X&, const Rest&...) {
+  static_assert(diagnose::are_conv_options<X>,
+                "TAGMA-E312 conv2d: behind the filter stand options: tagma::conv2d<\"name\", 32, 3, "
+                "tagma::conv_options{.stride = 2, .padding = tagma::same_padding}>(x)");
+}
 
 /// Batch normalisation with variables "<Name>/gamma", "<Name>/beta", "<Name>/moving_mean" and "<Name>/moving_variance".
 /// For training, x is normalised by the moments of the batch, and whoever trains gamma or beta (`minimize`,

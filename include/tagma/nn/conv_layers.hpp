@@ -15,6 +15,9 @@
 namespace tagma {
 
 namespace diagnose {
+/// A layer that slides has its options.
+template <class Input>
+inline constexpr bool are_conv_options = false;
 /// The channels (the last axis) are known to the compiler.
 template <class Spec>
 inline constexpr bool channels_are_static =
@@ -81,6 +84,14 @@ auto conv2d(const X&, const Rest&...) {
   TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
 }
 /// @}
+
+/// With a padding or a stride in place of the options: TAGMA-E312.
+template <fixed_string Name, extent Filters, window Kernel, window_padding NoOptions, class X, class... Rest>
+auto conv2d(const X&, const Rest&...) {
+  static_assert(diagnose::are_conv_options<X>,
+                "TAGMA-E312 conv2d: behind the filter stand options: tagma::conv2d<\"name\", 32, 3, "
+                "tagma::conv_options{.stride = 2, .padding = tagma::same_padding}>(x)");
+}
 
 /// Batch normalisation with variables "<Name>/gamma", "<Name>/beta", "<Name>/moving_mean" and "<Name>/moving_variance".
 /// For training, x is normalised by the moments of the batch, and whoever trains gamma or beta (`minimize`,
