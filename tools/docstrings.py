@@ -394,7 +394,7 @@ class Reader:
     def finish(self, words, space, owner, access, doc, groups, line, has_body=False):
         if not words:
             return None
-        found = self.identify(words, owner, has_body)
+        found = self.identify(words, owner, has_body, bool(doc))
         if found is None:
             return None
         kind, name, signature = found
@@ -410,8 +410,9 @@ class Reader:
             self.names.append(made)
         return made
 
-    def identify(self, words, owner, has_body):
-        """(kind, name, signature) of a declaration; None for what declares no name of its own."""
+    def identify(self, words, owner, has_body, has_doc=False):
+        """(kind, name, signature) of a declaration; None for what declares no name of its own. A template that is declared with a
+        comment is for others to specialise."""
         bare = self.bare(words)
         if not bare or words[0] in ("static_assert", "friend", "asm") or bare[0] in ("static_assert", "friend", "extern"):
             return None
@@ -425,6 +426,8 @@ class Reader:
                     return None
                 return ("enum" if head == "enum" else "class", name, shown(words)) if name else None
             if not self.is_function(bare) and (len(rest) <= 1 or head == "enum" or bare[-1] == ">"):
+                if has_doc and words[0] == "template" and len(rest) == 1 and head != "enum":
+                    return "class", rest[0], shown(words)
                 return None  # declared, and defined elsewhere
         if head == "using":
             if "=" not in bare or bare[1:2] == ["namespace"]:

@@ -541,6 +541,10 @@ namespace tagma {
 /// Raises TAGMA-E014.
 template <class T, class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr T twice(T x = 1) { return x * 2; }
+/// Names the members of a struct: specialise it.
+template <class T>
+struct members;
+struct defined_elsewhere;
 }  // namespace tagma
 """
 
@@ -582,6 +586,8 @@ def self_test():
         wrong = [
             "template <class T>\nT twice(T x = 1);" not in page,
             "Doubles x." not in page,
+            "template <class T>\nstruct members;" not in page or "specialise it" not in page,
+            "defined_elsewhere" in page,
             "- `x`: a number, by default 1" not in page,
             "Returns [batch], twice x" not in page,
             "Raises TAGMA-E014." not in page,

@@ -5233,6 +5233,7 @@ TAGMA_COLD TAGMA_DECL std::string explain(const datasets::pass_watch& pass) {
 // expr/rules.hpp
 #undef TAGMA_EXPR_RULES
 #undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_SIZES
 #undef TAGMA_NEEDS_PHASE
 #undef TAGMA_NEEDS_TENSOR
 #undef TAGMA_NEEDS_FLOATS

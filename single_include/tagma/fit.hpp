@@ -197,6 +197,11 @@
                 ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
                 "a letter, a digit or '.'")
 
+/// Who has a name and sizes takes them in angle brackets, as in `Example`.
+#define TAGMA_NEEDS_SIZES(Who, Example, ...)                        \
+  static_assert(::tagma::diagnose::has_name_and_sizes<__VA_ARGS__>, \
+                "TAGMA-E181 " Who ": name and sizes are template arguments: tagma::" Who Example)
+
 /// What differs between training and inference is told which it is. `Who` is called as in `Example`.
 #define TAGMA_NEEDS_PHASE(Who, Example, ...)              \
   static_assert(::tagma::diagnose::is_phase<__VA_ARGS__>, \
@@ -261,6 +266,7 @@
   static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
                 "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
                 "channels, filters]");                                                                               \
+  static_assert(::tagma::diagnose::filter_has_elements<Filter>, "TAGMA-E123 conv2d: the filter has no elements");    \
   static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
                 "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
   TAGMA_NEEDS_FLOATS(X)
@@ -2156,20 +2162,48 @@ TAGMA_COLD TAGMA_DECL std::size_t edits_between(std::string_view a, std::string_
   return row[b.size()];
 }
 
+/// How many edits there are at least: letters that one name has more of than the other are left out or replaced.
+TAGMA_COLD TAGMA_DECL std::size_t least_edits(std::string_view a, std::string_view b) {
+  std::ptrdiff_t more[256] = {};
+  for (const char c : a) ++more[static_cast<unsigned char>(c)];
+  for (const char c : b) --more[static_cast<unsigned char>(c)];
+  std::size_t added = 0, left_out = 0;
+  for (const std::ptrdiff_t m : more) (m > 0 ? left_out : added) += static_cast<std::size_t>(m > 0 ? m : -m);
+  return std::max(added, left_out);
+}
+
+// Those that may be nearest come first, so that the others need not be compared, and none behind so many comparisons of
+// letters, a tenth of a second.
 TAGMA_COLD TAGMA_DECL std::string nearest_text(std::string_view name, std::vector<std::string_view> known) {
   if (known.empty()) return "; there are none";
+  constexpr std::size_t most_comparisons = std::size_t{1} << 25, told = 3;
   const auto contains = [](std::string_view all, std::string_view part) {
     return !part.empty() && all.find(part) != std::string_view::npos;
   };
+  // Names of files may be long: what differs by a kilobyte need not be told apart.
+  const auto head = [](std::string_view of) { return of.substr(0, 256); };
+  const std::string_view wanted = head(name);
+  std::vector<std::pair<std::size_t, std::size_t>> all;  // the least edits of a name, and which it is
   std::vector<std::pair<std::size_t, std::string_view>> found;
+  all.reserve(known.size());
   for (const std::string_view k : known) {
-    const bool part = contains(k, name) || contains(name, k);
-    // Names of files may be long: what differs by a kilobyte need not be told apart.
-    const std::size_t edits = edits_between(name.substr(0, 256), k.substr(0, 256));
-    found.emplace_back(part ? edits : edits + 512, k);
+    const std::size_t least = least_edits(wanted, head(k)), longer = std::max(wanted.size(), head(k).size());
+    // What contains the other has all of its letters.
+    const bool may_be_part = least == longer - std::min(wanted.size(), head(k).size());
+    const bool part = may_be_part && (contains(head(k), wanted) || contains(wanted, head(k)));
+    all.emplace_back(least + (part ? 0 : 512), all.size());
   }
-  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(found.size(), 3));
-  std::partial_sort(found.begin(), end, found.end());
+  std::sort(all.begin(), all.end());
+  std::size_t comparisons = 0;
+  for (const auto& [least, position] : all) {
+    if (found.size() == told && (least > found.back().first || comparisons > most_comparisons)) break;
+    const std::string_view k = known[position];
+    comparisons += wanted.size() * head(k).size();
+    found.emplace_back(edits_between(wanted, head(k)) + (least < 512 ? 0 : 512), k);
+    std::sort(found.begin(), found.end());
+    if (found.size() > told) found.pop_back();
+  }
+  const auto end = found.end();
   std::string text = end - found.begin() == 1 ? "; the nearest is '" : "; the nearest are '";
   for (auto i = found.begin(); i != end; ++i)
     append_parts(text, {i == found.begin() ? "" : i + 1 == end ? "' and '" : "', '", i->second});
@@ -2549,10 +2583,18 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
     positions.emplace(names.back(), i);
     wanted[i] = options.variables.empty();
   }
+  // Whether a name, or a pattern of names, is one of those that files leave out.
+  const auto is_preloaded = [&](std::string_view pattern) {
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (!is_saved(session.variables()[i]) && fits_pattern(pattern, session.variable(i).name(), stars)) return true;
+    return false;
+  };
   for (const std::string& pattern : options.variables) {
     bool found = false;
     for (const auto& [name, i] : positions)
       if (fits_pattern(pattern, name, stars)) wanted[i] = found = true;
+    if (!found && is_preloaded(pattern))
+      fail(status_code::invalid_argument, {path, ": variable '", pattern, "' is preloaded, and not restored"});
     if (!found)
       fail(status_code::not_found,
            {path, ": the program has no variable '", pattern, "' to restore", nearest_text(pattern, names)});
@@ -2578,7 +2620,11 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
     if (target.variable.empty()) continue;
     const auto found = positions.find(target.variable);
     if (found == positions.end()) {
-      if (rule != nullptr && options.strict && count_stars(rule->key) == 0)
+      const bool named = rule != nullptr && options.strict && count_stars(rule->key) == 0;
+      if (named && is_preloaded(target.variable))
+        fail(status_code::invalid_argument, {path, ": tensor '", t->name, "' is for variable '", target.variable,
+                                             "', which is preloaded, and not restored"});
+      if (named)
         fail(status_code::not_found, {path, ": tensor '", t->name, "' is for variable '", target.variable,
                                       "', which the program has not", nearest_text(target.variable, names)});
       continue;
@@ -2797,6 +2843,11 @@ template <class Element, std::size_t Count>
 }
 
 template <class Data>
+concept elements_of_data = requires(Data& data) {
+  *std::begin(data);
+  std::end(data);
+};
+template <class Data>
 using element_of_data = std::remove_cvref_t<decltype(*std::begin(std::declval<Data&>()))>;
 
 /// Calls a function with the components of an element.
@@ -2822,6 +2873,25 @@ decltype(auto) with_components(E& e, const F& f) {
     auto& [a, b, c, d, g, h] = e;
     return f(a, b, c, d, g, h);
   }
+}
+
+/// Whether components can be of several examples: none is a number, or a text, where a tensor is fed.
+template <class... P>
+struct batch_test {
+  template <class P1, class C>
+  static constexpr bool is_single = std::is_same_v<decltype(fault_of_value<typename P1::spec_type, C>()),
+                                                   diagnose::number_for_a_tensor<typename P1::spec_type, C>>;
+  template <class... C>
+  constexpr std::bool_constant<!(false || ... || is_single<P, C>)> operator()(const C&...) const {
+    return {};
+  }
+};
+template <class Element, class... P>
+[[nodiscard]] constexpr bool is_batch() {
+  if constexpr (has_components<Element, sizeof...(P)>())
+    return decltype(with_components<sizeof...(P)>(std::declval<Element&>(), batch_test<P...>()))::value;
+  else
+    return true;
 }
 
 /// Examples in a value that is fed.
@@ -2908,7 +2978,8 @@ class fit_run {
 template <bool Trained, class Session, class Fetches, class... P, class Element>
 std::int64_t run_reports(Session& s, const Fetches& fetches, const fit_inputs<P...>& in, Element& element,
                          std::vector<double>& values) {
-  if constexpr (has_components<std::remove_const_t<Element>, sizeof...(P)>()) {
+  if constexpr (has_components<std::remove_const_t<Element>, sizeof...(P)>() &&
+                is_batch<std::remove_const_t<Element>, P...>()) {
     return with_components<sizeof...(P)>(element, [&](const auto&... component) {
       const auto results =
           std::apply([&](const auto&... p) { return s.run(fetches, (p = component)...); }, in.placeholders);
@@ -2941,19 +3012,52 @@ template <class Session>
 
 }  // namespace detail
 
+namespace diagnose {
+/// Elements can be gone through.
+template <class Data>
+inline constexpr bool has_elements = detail::elements_of_data<Data>;
+/// A function makes elements from the number of an epoch.
+template <class Epochs>
+inline constexpr bool makes_datasets = false;
+template <class Epochs>
+  requires std::is_invocable_v<const Epochs&, std::uint64_t>
+inline constexpr bool makes_datasets<Epochs> =
+    detail::elements_of_data<std::invoke_result_t<const Epochs&, std::uint64_t>>;
+/// An element has a component for each of the inputs.
+template <class Element, class... Input>
+inline constexpr bool feeds_inputs = detail::has_components<Element, sizeof...(Input)>();
+/// An element has rows where an input has.
+template <class Element, class... Input>
+inline constexpr bool feeds_several = detail::is_batch<Element, Input...>();
+}  // namespace diagnose
+
+/// An element of a dataset can be fed to the inputs.
+#define TAGMA_NEEDS_ELEMENTS(Who, ...)                                                             \
+  static_assert(diagnose::feeds_inputs<__VA_ARGS__>,                                               \
+                "TAGMA-E299 " Who ": an element of the dataset has one component for each input"); \
+  static_assert(diagnose::feeds_several<__VA_ARGS__>,                                              \
+                "TAGMA-E308 " Who                                                                  \
+                ": an element of the dataset is one example, and the inputs take "                 \
+                "several: data.batch(128)")
+
 /// Means of the reports over all examples of a dataset, without an update; NaN if it is empty.
 /// @param data of elements that the inputs are fed with; the first component's outermost axis counts examples
-/// Throws what runs and the dataset throw. Raises TAGMA-E299 for elements with other components.
+/// Throws what runs and the dataset throw. Raises TAGMA-E299 for elements with other components, TAGMA-E307 for a
+/// function that makes a dataset, and TAGMA-E308 for elements that are no batches.
 template <class Session, class... P, class Data, class... E>
 [[nodiscard]] std::vector<double> evaluate(Session& session, const fit_inputs<P...>& in, Data&& data,
                                            const fit_report<E>&...) {
-  static_assert(detail::has_components<detail::element_of_data<Data>, sizeof...(P)>(),
-                "TAGMA-E299 evaluate: an element of the dataset has one component for each input");
-  std::vector<double> values(sizeof...(E), 0.0);
+  static_assert(diagnose::has_elements<Data>,
+                "TAGMA-E307 evaluate: takes a dataset, data.test.batch(1000), and no function that makes one");
   detail::report_means means(sizeof...(E));
-  for (auto&& element : data) {
-    const std::int64_t rows = detail::run_reports<false>(session, fetch_list<E...>{}, in, element, values);
-    means.add(values, rows);
+  if constexpr (diagnose::has_elements<Data>) {
+    using element = detail::element_of_data<Data>;
+    TAGMA_NEEDS_ELEMENTS("evaluate", element, P...);
+    std::vector<double> values(sizeof...(E), 0.0);
+    for (auto&& e : data) {
+      const std::int64_t rows = detail::run_reports<false>(session, fetch_list<E...>{}, in, e, values);
+      means.add(values, rows);
+    }
   }
   return means.means();
 }
@@ -2976,27 +3080,35 @@ template <class Session, class... P, class Data, class... E>
 ///                that is resumed goes on as it would have
 /// @param reports at least one; means over the examples of an epoch are told, drawn and watched
 /// Throws InvalidArgument for options that are none, before anything runs, and what runs, the dataset, callbacks and
-/// files throw; variables are then those of the last step. Raises TAGMA-E299 for elements with other components.
+/// files throw; variables are then those of the last step. Raises TAGMA-E299 for elements with other components,
+/// TAGMA-E307 for a dataset where a function makes one for each epoch, and TAGMA-E308 for elements that are no batches.
 template <class Session, expression Train, class... P, class Epochs, class... E>
 training_history fit(Session& session, [[maybe_unused]] const Train& train, const fit_inputs<P...>& in,
                      const Epochs& epochs, fit_options options, const fit_report<E>&... reports) {
-  static_assert(detail::has_components<detail::element_of_data<decltype(epochs(std::uint64_t{}))>, sizeof...(P)>(),
-                "TAGMA-E299 fit: an element of the dataset has one component for each input");
-  std::vector<double> values(sizeof...(E), 0.0);
+  static_assert(diagnose::makes_datasets<Epochs>,
+                "TAGMA-E307 fit: takes a function that makes the dataset of an epoch: "
+                "[&](std::uint64_t epoch) { return data.epoch(epoch).batch(128); }");
   detail::fit_run run(options, {reports.name...}, detail::core_of(session));
-  for (std::int64_t epoch = run.first(); epoch < options.epochs; ++epoch) {
-    run.begin_epoch(epoch);
-    auto&& data = epochs(static_cast<std::uint64_t>(epoch));
-    for (auto&& element : data) {
-      const std::int64_t rows = detail::run_reports<true>(session, fetch_list<Train, E...>{}, in, element, values);
-      run.step(values, rows);
+  if constexpr (diagnose::makes_datasets<Epochs>) {
+    using element = detail::element_of_data<std::invoke_result_t<const Epochs&, std::uint64_t>>;
+    TAGMA_NEEDS_ELEMENTS("fit", element, P...);
+    std::vector<double> values(sizeof...(E), 0.0);
+    for (std::int64_t epoch = run.first(); epoch < options.epochs; ++epoch) {
+      run.begin_epoch(epoch);
+      auto&& data = epochs(static_cast<std::uint64_t>(epoch));
+      for (auto&& e : data) {
+        const std::int64_t rows = detail::run_reports<true>(session, fetch_list<Train, E...>{}, in, e, values);
+        run.step(values, rows);
+      }
+      if (!run.end_epoch()) break;
     }
-    if (!run.end_epoch()) break;
   }
   return run.end();
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_ELEMENTS
 
 // ---- tagma/train/fit.ipp
 
@@ -3228,6 +3340,7 @@ TAGMA_COLD TAGMA_DECL training_history fit_run::end() {
 // expr/rules.hpp
 #undef TAGMA_EXPR_RULES
 #undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_SIZES
 #undef TAGMA_NEEDS_PHASE
 #undef TAGMA_NEEDS_TENSOR
 #undef TAGMA_NEEDS_FLOATS

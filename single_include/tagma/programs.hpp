@@ -192,6 +192,11 @@
                 ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
                 "a letter, a digit or '.'")
 
+/// Who has a name and sizes takes them in angle brackets, as in `Example`.
+#define TAGMA_NEEDS_SIZES(Who, Example, ...)                        \
+  static_assert(::tagma::diagnose::has_name_and_sizes<__VA_ARGS__>, \
+                "TAGMA-E181 " Who ": name and sizes are template arguments: tagma::" Who Example)
+
 /// What differs between training and inference is told which it is. `Who` is called as in `Example`.
 #define TAGMA_NEEDS_PHASE(Who, Example, ...)              \
   static_assert(::tagma::diagnose::is_phase<__VA_ARGS__>, \
@@ -256,6 +261,7 @@
   static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
                 "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
                 "channels, filters]");                                                                               \
+  static_assert(::tagma::diagnose::filter_has_elements<Filter>, "TAGMA-E123 conv2d: the filter has no elements");    \
   static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
                 "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
   TAGMA_NEEDS_FLOATS(X)
@@ -3693,6 +3699,7 @@ class any_passes {
 // expr/rules.hpp
 #undef TAGMA_EXPR_RULES
 #undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_SIZES
 #undef TAGMA_NEEDS_PHASE
 #undef TAGMA_NEEDS_TENSOR
 #undef TAGMA_NEEDS_FLOATS

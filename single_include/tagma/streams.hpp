@@ -2652,6 +2652,7 @@ inline pinned_buffer::~pinned_buffer() {
 // expr/rules.hpp
 #undef TAGMA_EXPR_RULES
 #undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_SIZES
 #undef TAGMA_NEEDS_PHASE
 #undef TAGMA_NEEDS_TENSOR
 #undef TAGMA_NEEDS_FLOATS

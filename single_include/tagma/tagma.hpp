@@ -396,6 +396,11 @@ using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()
                 ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
                 "a letter, a digit or '.'")
 
+/// Who has a name and sizes takes them in angle brackets, as in `Example`.
+#define TAGMA_NEEDS_SIZES(Who, Example, ...)                        \
+  static_assert(::tagma::diagnose::has_name_and_sizes<__VA_ARGS__>, \
+                "TAGMA-E181 " Who ": name and sizes are template arguments: tagma::" Who Example)
+
 /// What differs between training and inference is told which it is. `Who` is called as in `Example`.
 #define TAGMA_NEEDS_PHASE(Who, Example, ...)              \
   static_assert(::tagma::diagnose::is_phase<__VA_ARGS__>, \
@@ -460,6 +465,7 @@ using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()
   static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
                 "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
                 "channels, filters]");                                                                               \
+  static_assert(::tagma::diagnose::filter_has_elements<Filter>, "TAGMA-E123 conv2d: the filter has no elements");    \
   static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
                 "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
   TAGMA_NEEDS_FLOATS(X)
@@ -3777,9 +3783,15 @@ namespace diagnose {
 /// A text is a name.
 template <class Text>
 inline constexpr bool follows_grammar_of_names = std::is_void_v<Text>;
+/// A layer has all of its template arguments.
+template <class Argument>
+inline constexpr bool has_name_and_sizes = false;
 }  // namespace diagnose
 
 namespace detail {
+/// What is a name among the arguments of a function.
+template <class T>
+concept text_argument = std::is_convertible_v<const T&, std::string_view>;
 /// The text as a type if it is no name, else void.
 template <fixed_string Text>
 constexpr auto find_bad_name() {
@@ -3856,6 +3868,12 @@ template <fixed_string Name, class T, extent... Extents>
     using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
     return expr<spec<T, Extents...>, id, false>{};
   }
+}
+
+/// With a name that is no template argument: TAGMA-E181.
+template <class T = void, extent... Extents, detail::text_argument Name>
+auto placeholder(const Name&) {
+  TAGMA_NEEDS_SIZES("placeholder", "<\"name\", float, tagma::dyn, 10>()", Name);
 }
 
 }  // namespace tagma
@@ -4100,6 +4118,12 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
   TAGMA_NEEDS_NAME("variable", Name);
   TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
+}
+
+/// With a name that is no template argument: TAGMA-E181.
+template <class T = void, extent... Extents, detail::text_argument Name, class... Rest>
+auto variable(const Name&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("variable", "<\"name\", float, 10>(tagma::zeros)", Name);
 }
 
 /// A variable that no session initialises, optimizers leave alone and files leave out: a data set in memory. Its
@@ -5592,8 +5616,8 @@ inline constexpr bool axes_are_template_arguments = std::is_same_v<Keep, keep_di
                 "TAGMA-E178 " Who ": its axes are template arguments: tagma::" Who "<0>(x); nothing stands behind x")
 
 /// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
-/// `sum<0, 1>(x)` drops the axes; of `sum`, `mean` and `reduce_max`, `sum<0>(x, tagma::keep_dims)` keeps them with
-/// extent 1. `all` and `any` take bool, `mean` floating elements, the others numbers.
+/// `sum<0, 1>(x)` drops the axes; `sum<0>(x, tagma::keep_dims)` keeps them with extent 1, of all but `argmax` and
+/// `argmin`. `all` and `any` take bool, `mean` floating elements, the others numbers.
 /// Raises TAGMA-E020 if there is no such axis, TAGMA-E014, TAGMA-E016 and TAGMA-E017 for other elements.
 /// @{
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
@@ -5616,6 +5640,14 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::product, false, Place, Axes...>(e);
 }
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto product(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("product", Keep);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::product, true, Place, Axes...>(e);
+}
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reduce_max(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -5636,17 +5668,41 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
 }
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto reduce_min(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("reduce_min", Keep);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_min, true, Place, Axes...>(e);
+}
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto all(const E& e) {
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::all, false, Place, Axes...>(e);
 }
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto all(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("all", Keep);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::all, true, Place, Axes...>(e);
+}
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto any(const E& e) {
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::any, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto any(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("any", Keep);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::any, true, Place, Axes...>(e);
 }
 /// The mean of floating elements.
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
@@ -5683,18 +5739,6 @@ template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 
 /// These drop the axis: TAGMA-E178.
 /// @{
-template <int... Axes, expression E, class Keep = detail::run_time_axes>
-  requires(!expression<Keep>)
-auto product(const E&, const Keep&) { TAGMA_REFUSES_AXES("product", E); }
-template <int... Axes, expression E, class Keep = detail::run_time_axes>
-  requires(!expression<Keep>)
-auto reduce_min(const E&, const Keep&) { TAGMA_REFUSES_AXES("reduce_min", E); }
-template <int... Axes, expression E, class Keep = detail::run_time_axes>
-  requires(!expression<Keep>)
-auto all(const E&, const Keep&) { TAGMA_REFUSES_AXES("all", E); }
-template <int... Axes, expression E, class Keep = detail::run_time_axes>
-  requires(!expression<Keep>)
-auto any(const E&, const Keep&) { TAGMA_REFUSES_AXES("any", E); }
 template <int Axis = -1, expression E, class Keep = detail::run_time_axes>
   requires(!expression<Keep>)
 auto argmax(const E&, const Keep&) { TAGMA_REFUSES_AXES("argmax", E); }
@@ -7151,15 +7195,25 @@ struct normalize_and_learn : composition<13> {
   static constexpr void expand(auto& e) { normalize::expand(e); }
   static constexpr void learn(auto& e) {
     const ir::node_id both = normalization::moments_of(e);
-    const ir::node_id moved[] = {move(e, 4, e.g.emit_output(both, 0)), move(e, 5, e.g.emit_output(both, 1))};
+    const ir::node_id is_there = has_rows(e);
+    const ir::node_id moved[] = {move(e, 4, e.g.emit_output(both, 0), is_there),
+                                 move(e, 5, e.g.emit_output(both, 1), is_there)};
     e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {moved});
   }
 
  private:
+  /// Whether the batch has rows, without which its moments are no numbers: one over their number is one at most.
+  /// `no_node` if the extents say so.
+  static constexpr ir::node_id has_rows(auto& e) {
+    if (fraction::elements(e.in_spec(0).dims, e.attr(0)) > 0) return ir::no_node;
+    return e.emit(less_equal{}, e.emit_with(fraction{}, ir::pack_attributes(e.attr(0)), e.in(0)), e.constant(1));
+  }
   /// Moves input `i`, which is read as it is behind what changed it before.
-  static constexpr ir::node_id move(auto& e, int i, ir::node_id moment) {
+  static constexpr ir::node_id move(auto& e, int i, ir::node_id moment, ir::node_id is_there) {
     constexpr int inputs = 7;
-    return e.emit(assign_sub{}, e.in(i), e.emit(multiply{}, e.emit(subtract{}, e.in(inputs + i), moment), e.in(6)));
+    ir::node_id way = e.emit(subtract{}, e.in(inputs + i), moment);
+    if (is_there != ir::no_node) way = e.emit(select{}, is_there, way, e.constant(0));
+    return e.emit(assign_sub{}, e.in(i), e.emit(multiply{}, way, e.in(6)));
   }
 };
 
@@ -7959,6 +8013,9 @@ constexpr void tile::gradient(auto& g) {
 }  // namespace op
 
 namespace diagnose {
+/// Operands are joined along an axis.
+template <class... Operands>
+inline constexpr bool names_its_axis = false;
 /// All operands have one rank, the axis exists, and they agree along every other axis.
 template <int Axis, class First, class... Rest>
 inline constexpr bool shapes_concatenate = [] {
@@ -8047,6 +8104,14 @@ template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
 [[nodiscard]] constexpr auto concat(const E&... e) {
   TAGMA_NEEDS_PARTS(Axis, typename E::spec_type...);
   return detail::make_concat<Axis, Place>(e...);
+}
+
+/// Without an axis: TAGMA-E309.
+template <expression... E>
+  requires(sizeof...(E) > 0)
+auto concat(const E&...) {
+  static_assert(diagnose::names_its_axis<E...>,
+                "TAGMA-E309 concat: the axis is a template argument: tagma::concat<1>(a, b); the last is -1");
 }
 
 /// The operands, of one shape, side by side along a new axis `Axis` of the result. Raises what `concat` does.
@@ -8253,6 +8318,10 @@ namespace diagnose {
 template <conv_options Options>
 inline constexpr bool conv_options_are_valid =
     window_options_are_valid<Options.stride, Options.dilation, Options.padding>&& Options.groups >= 1;
+/// A filter is not empty along its height and width.
+template <class Filter>
+inline constexpr bool filter_has_elements = Filter::value.dims.rank != 4 ||
+                                            (Filter::value.dims[0] != 0 && Filter::value.dims[1] != 0);
 /// The channels of the images are those of the filter times the number of groups.
 template <class X, class Filter, int Groups>
 inline constexpr bool filter_fits_channels =
@@ -8292,7 +8361,8 @@ inline constexpr auto conv_attributes = ir::pack_attributes(op::window_plane::pa
 /// True if images and filter are what their names say, and the options possible.
 template <class X, class Filter, conv_options Options>
 inline constexpr bool is_filter = diagnose::same_element_type<X, Filter>&& diagnose::is_image_batch<X>&&
-    diagnose::is_image_batch<Filter>&& diagnose::conv_options_are_valid<Options>&& diagnose::is_floating_point<X>;
+    diagnose::is_image_batch<Filter>&& diagnose::conv_options_are_valid<Options>&& diagnose::is_floating_point<X>&&
+        diagnose::filter_has_elements<Filter>;
 /// True if, beyond that, they fit one another.
 template <class X, class Filter, conv_options Options>
 inline constexpr bool is_convolution = [] {
@@ -9064,6 +9134,9 @@ struct truncated_normal : random_source {
 }  // namespace op
 
 namespace diagnose {
+/// What has a name has variables, which are called by it.
+template <class Input>
+inline constexpr bool has_variables = false;
 /// A random tensor has floating elements and static extents.
 template <class T, extent... Extents>
 inline constexpr bool can_be_random = is_floating(dtype_of<T>) && sizeof...(Extents) <= max_rank &&
@@ -9227,6 +9300,13 @@ template <expression E, detail::parameter Rate, class Phase, class Place = TAGMA
     }
     return e;
   }
+}
+
+/// With a name, which is for what has variables: TAGMA-E314.
+template <fixed_string Name, class E, class... Rest>
+auto dropout(const E&, const Rest&...) {
+  static_assert(diagnose::has_variables<E>,
+                "TAGMA-E314 dropout: has no variables, and so no name: tagma::dropout(x, 0.5, tagma::phase::training)");
 }
 
 }  // namespace tagma
@@ -9585,7 +9665,8 @@ struct rotary_embedding : composition<24> {
 };
 
 /// softmax(q * k^T / sqrt(depth)) * v of each head. Inputs: q [batch, queries, heads * depth], k [batch, keys, heads *
-/// depth], v [batch, keys, heads * any], and where there is one, the mask. Attributes: heads, whether it is causal.
+/// depth], v [batch, keys, heads * any], and where there is one, the mask. Attributes: heads; whether it is causal,
+/// plus 2 where the mask lets each query see a key. A query that sees none gets zeros.
 struct attention : composition<32> {
   static constexpr const char* name = "attention";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -9603,12 +9684,12 @@ struct attention : composition<32> {
     for (int i = 0; i < 64; ++i) r = (r + x / r) / 2;
     return r;
   }
-  /// What a score is that does not count: finite, so that a query without keys gets the mean of all values, not NaN.
+  /// What a score is that does not count: finite, so that the weights of a query without keys are no NaN.
   static constexpr double masked(dtype type) { return type == dtype::float16 ? -65504 : -1e30; }
   /// Which pairs of query and key count, [batch, 1, queries, keys] or fewer axes; `no_node` if all do.
   static constexpr ir::node_id seen(auto& e) {
     ir::node_id result = ir::no_node;
-    if (e.attr(1) != 0) {
+    if ((e.attr(1) & 1) != 0) {
       const ir::node_id queries = positions::of(e, e.in(0), 1, dtype::int32);
       const ir::node_id keys = positions::of(e, e.in(1), 1, dtype::int32);
       result = e.emit(less_equal{}, keys, e.emit_with(expand_dims{}, ir::pack_attributes(0b10), queries));
@@ -9627,10 +9708,12 @@ struct attention : composition<32> {
     const double depth = static_cast<double>(e.g.spec(q).dims[3]);
     const ir::node_id scaled = e.emit(multiply{}, q, e.constant(1 / root(depth)));
     ir::node_id scores = e.emit_with(matmul{}, ir::pack_attributes(false, true), scaled, k);
-    if (const ir::node_id which = seen(e); which != ir::no_node)
-      scores = e.emit(select{}, which, scores, e.constant(masked(e.in_spec(0).type)));
+    const ir::node_id which = seen(e);
+    if (which != ir::no_node) scores = e.emit(select{}, which, scores, e.constant(masked(e.in_spec(0).type)));
     const ir::node_id weights = e.emit(softmax{}, scores);
-    const ir::node_id mixed = e.emit_with(matmul{}, ir::pack_attributes(false, false), weights, v);
+    ir::node_id mixed = e.emit_with(matmul{}, ir::pack_attributes(false, false), weights, v);
+    if (e.inputs.size() > 3 && (e.attr(1) & 2) == 0)
+      mixed = e.emit(select{}, e.emit_with(any{}, ir::pack_attributes(0b1000, 0b1000), which), mixed, e.constant(0));
     const extent joined[] = {e.in_spec(2).dims[2]};
     e.result = reshape_last(e, e.emit_with(transpose{}, ir::pack_attributes(0, 2, 1, 3), mixed), 2, joined);
   }
@@ -9689,7 +9772,7 @@ template <extent Heads = 1, extent Base = 10000, expression X, expression First,
 /// @param k [batch, keys, features]
 /// @param v [batch, keys, any]
 /// @param mask of bool, true for what is seen: [batch, keys], or [batch, queries, keys]; the batch may be 1. A query
-///             that sees no key gets the mean of all values
+///             that sees no key gets zeros, as in PyTorch
 /// @return [batch, queries, any]
 /// Raises TAGMA-E010, TAGMA-E014, TAGMA-E295 for other shapes, TAGMA-E296 for another mask.
 /// @{
@@ -11271,9 +11354,6 @@ namespace tagma {
 inline constexpr auto linear = []<expression E>(const E& e) { return e; };
 
 namespace diagnose {
-/// A layer has all of its template arguments.
-template <class Input>
-inline constexpr bool has_name_and_sizes = false;
 /// An activation is called with an expression: a function or an object of a class, but neither initializer nor
 /// expression.
 template <class Activation>
@@ -11287,6 +11367,12 @@ template <class Spec, class Id, bool Carries>
 inline constexpr bool is_activation<expr<Spec, Id, Carries>> = false;
 }  // namespace diagnose
 
+namespace detail {
+/// What stands first among the arguments of a layer, or is meant to.
+template <class T>
+concept first_of_layer = expression<T> || text_argument<T>;
+}  // namespace detail
+
 /// What a layer gets behind its input.
 #define TAGMA_HAS_ACTIVATION(T, Activation, Initial)                    \
   (::tagma::diagnose::is_activation<std::remove_const_t<Activation>> && \
@@ -11299,11 +11385,6 @@ inline constexpr bool is_activation<expr<Spec, Id, Carries>> = false;
   static_assert(::tagma::diagnose::is_initial_value<T, std::remove_const_t<Initial>>, \
                 "TAGMA-E157 " Who                                                     \
                 ": the kernel begins with an initializer, a number, or a tensor of its element type")
-
-/// Who has a name and sizes takes them in angle brackets.
-#define TAGMA_NEEDS_SIZES(Who, Example, ...)                        \
-  static_assert(::tagma::diagnose::has_name_and_sizes<__VA_ARGS__>, \
-                "TAGMA-E181 " Who ": name and sizes are template arguments: tagma::" Who Example)
 
 /// A fully connected layer: activation(x * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias".
 /// @tparam Units outputs of the layer
@@ -11337,8 +11418,8 @@ template <fixed_string Name, extent Units, class E, class Activation = decltype(
     TAGMA_REFUSES_OPERAND("dense", E);
   }
 }
-/// Without a name: TAGMA-E181.
-template <extent... Units, expression E, class... Rest>
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Units, detail::first_of_layer E, class... Rest>
 auto dense(const E&, const Rest&...) {
   TAGMA_NEEDS_SIZES("dense", "<\"name\", 10>(x)", E);
 }
@@ -11626,6 +11707,9 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 namespace tagma {
 
 namespace diagnose {
+/// A layer that slides has its options.
+template <class Input>
+inline constexpr bool are_conv_options = false;
 /// The channels (the last axis) are known to the compiler.
 template <class Spec>
 inline constexpr bool channels_are_static =
@@ -11676,7 +11760,7 @@ template <fixed_string Name, extent Filters, window Kernel, conv_options Options
     TAGMA_REFUSES_OPERAND("conv2d", X);
   }
 }
-/// Without a name or a size: TAGMA-E181.
+/// Without a name or a size, or with a name that is no template argument: TAGMA-E181.
 /// @{
 template <fixed_string Name, extent... Filters, class X, class... Rest>
   requires(sizeof...(Filters) < 2)
@@ -11687,7 +11771,19 @@ template <extent... Sizes, expression X, detail::scalar... Rest>
 auto conv2d(const X&, Rest...) {
   TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
 }
+template <extent... Sizes, detail::text_argument X, class... Rest>
+auto conv2d(const X&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
+}
 /// @}
+
+/// With a padding or a stride in place of the options: TAGMA-E312.
+template <fixed_string Name, extent Filters, window Kernel, window_padding NoOptions, class X, class... Rest>
+auto conv2d(const X&, const Rest&...) {
+  static_assert(diagnose::are_conv_options<X>,
+                "TAGMA-E312 conv2d: behind the filter stand options: tagma::conv2d<\"name\", 32, 3, "
+                "tagma::conv_options{.stride = 2, .padding = tagma::same_padding}>(x)");
+}
 
 /// Batch normalisation with variables "<Name>/gamma", "<Name>/beta", "<Name>/moving_mean" and "<Name>/moving_variance".
 /// For training, x is normalised by the moments of the batch, and whoever trains gamma or beta (`minimize`,
@@ -11746,6 +11842,10 @@ template <expression X, class... Phase>
 auto batch_norm(const X&, const Phase&...) {
   TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
 }
+template <detail::text_argument X, class... Rest>
+auto batch_norm(const X&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
+}
 /// @}
 
 /// Layer normalisation with variables "<Name>/gamma", which begins with ones, and "<Name>/beta", with zeros.
@@ -11766,12 +11866,16 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     return detail::make_node<op::normalize, detail::last_axis<X::rank>, Place>(x, gamma, beta, tiny);
   }
 }
+/// With a name that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::text_argument E, class... Rest>
+auto layer_norm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("layer_norm", "<\"name\">(x)", E);
+}
 
 }  // namespace tagma
 
 #undef TAGMA_HAS_ACTIVATION
 #undef TAGMA_NEEDS_ACTIVATION
-#undef TAGMA_NEEDS_SIZES
 // ---- tagma/nn/metrics.hpp
 
 /// @file
@@ -12987,7 +13091,7 @@ struct rmsprop {
   double epsilon = 1e-10;
 };
 /// `rmsprop` with q += (g - q) * (1 - rho) and the root of s - q^2 + epsilon; one slot more, "<variable>/rmsprop_mean",
-/// begins with 0.
+/// begins with 0. The other two are those of `rmsprop`, and shared where both train one variable.
 struct centered_rmsprop {
   rate learning_rate = 0.001;
   double rho = 0.9;
@@ -13948,6 +14052,11 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
     return detail::make_recurrent<op::simple_cell, Units, AllSteps, Unrolled, Place>(x, kernel, bias);
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto rnn(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("rnn", "<\"name\", 32>(x)", E);
+}
 
 /// The gated recurrent unit of Cho et al. 2014, as TensorFlow's GRUCell has it: the reset gate acts before the product.
 ///
@@ -13974,6 +14083,11 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
                                                                                   bias);
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto gru(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("gru", "<\"name\", 32>(x)", E);
+}
 
 /// Long short-term memory, Hochreiter and Schmidhuber 1997, as TensorFlow's LSTMCell has it, without peepholes:
 ///
@@ -13996,6 +14110,11 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
     const auto bias = variable<Name / "bias", T, 4 * Units>(zeros);
     return detail::make_recurrent<op::lstm_cell, Units, AllSteps, Unrolled, Place>(x, kernel, bias);
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto lstm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("lstm", "<\"name\", 32>(x)", E);
 }
 /// @}
 
@@ -14152,6 +14271,11 @@ template <fixed_string Name, extent Heads, attention_options Options = attention
     }
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto multi_head_attention(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("multi_head_attention", "<\"name\", 8>(x), for 8 heads", E);
+}
 /// @}
 
 namespace detail {
@@ -14239,6 +14363,11 @@ template <fixed_string Name, extent Heads, extent Hidden, transformer_options Op
           },
           after);
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto transformer_block(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("transformer_block", "<\"name\", 8, 2048>(x), for 8 heads and 2048 hidden units", E);
 }
 /// @}
 
@@ -14328,7 +14457,7 @@ template <fixed_string Name, extent Heads, extent Length, attention_options Opti
   const auto column = make_node<op::expand_dims, ir::pack_attributes(0b10), part<Place, 12>>(rows);
   const auto seen = make_node<op::expand_dims, ir::pack_attributes(0b1), part<Place, 14>>(
       step<op::less_equal, Place, 13>(places, column));
-  const auto mixed = make_node<op::attention, ir::pack_attributes(Heads, false), part<Place, 17>>(
+  const auto mixed = make_node<op::attention, ir::pack_attributes(Heads, 2), part<Place, 17>>(
       q, make_node<op::transpose, swapped, part<Place, 15>>(keys),
       make_node<op::transpose, swapped, part<Place, 16>>(values), seen);
   const auto on = make_node<op::assign_add, ir::attributes<0>{}, part<Place, 18>>(
@@ -14514,8 +14643,8 @@ inline constexpr conv_options options_of_line = [] {
 /// @param x [batch, time, channels], floating, channels static
 /// @param initial initializer of the kernel
 /// @return [batch, positions, Filters]
-/// Raises TAGMA-E145 for another shape, TAGMA-E121 if the groups do not divide channels and filters, and what the
-/// operation `conv2d` raises.
+/// Raises TAGMA-E145 for another shape, TAGMA-E121 if the groups do not divide channels and filters, TAGMA-E123 for a
+/// kernel of no steps, and what the operation `conv2d` raises.
 template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options = conv1d_options{}, expression X,
           class Activation = std::remove_const_t<decltype(linear)>,
           class Initial = std::remove_const_t<decltype(glorot_uniform)>, class Place = TAGMA_FRESH_TYPE(X)>
@@ -14528,7 +14657,8 @@ template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options 
   if constexpr (diagnose::is_channel_sequence<s>) {
     static_assert(diagnose::groups_divide<s, Filters, Options.groups>,
                   "TAGMA-E121 conv1d: the groups must divide channels and filters");
-    if constexpr (diagnose::groups_divide<s, Filters, Options.groups>) {
+    static_assert(Kernel >= 1, "TAGMA-E123 conv1d: the filter has no elements");
+    if constexpr (diagnose::groups_divide<s, Filters, Options.groups> && Kernel >= 1) {
       using T = typename X::element_type;
       constexpr extent channels = X::spec.dims[2] / Options.groups;
       const auto kernel = variable<Name / "kernel", T, Kernel, channels, Filters>(initial);
@@ -14539,6 +14669,11 @@ template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options 
       return detail::make_node<op::squeeze, ir::pack_attributes(0b10), detail::part<Place, 2>>(y);
     }
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto conv1d(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv1d", "<\"name\", 32, 3>(x), for 32 filters of 3 steps", E);
 }
 
 /// A convolution of each channel by itself: activation(y + bias), with variables "<Name>/kernel" [height, width, 1,
@@ -14569,6 +14704,11 @@ template <fixed_string Name, window Kernel, extent Multiplier = 1, conv_options 
                                                                                                  initial);
     }
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto depthwise_conv2d(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("depthwise_conv2d", "<\"name\", 3>(x), for filters of 3 x 3", E);
 }
 
 /// Images made larger: each pixel becomes `Factor` x `Factor` equal ones.
@@ -14651,18 +14791,24 @@ struct normalize_groups : composition<16> {
   }
 };
 
-/// Inputs: x, gamma, epsilon.
-struct normalize_root : composition<8> {
+/// Inputs: x, gamma, epsilon. Squares of narrow elements would leave their range, so these are widened first.
+struct normalize_root : composition<11> {
   static constexpr const char* name = "normalize_root";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
   static constexpr void expand(auto& e) {
+    const dtype type = e.in_spec(0).type;
+    const bool narrow = type == dtype::float16 || type == dtype::bfloat16;
+    const auto to = [&](dtype wanted, ir::node_id x) {
+      return narrow ? e.emit_with(cast{}, ir::pack_attributes(wanted), x) : x;
+    };
     const ir::attribute last = ir::attribute{1} << (e.in_spec(0).dims.rank - 1);
-    const ir::node_id power = mean::of(e, e.emit(square{}, e.in(0)), last, last);
-    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, e.in(2)));
-    e.result = e.emit(multiply{}, e.emit(multiply{}, e.in(0), inverse), e.in(1));
+    const ir::node_id x = to(dtype::float32, e.in(0));
+    const ir::node_id power = mean::of(e, e.emit(square{}, x), last, last);
+    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, to(dtype::float32, e.in(2))));
+    e.result = e.emit(multiply{}, to(type, e.emit(multiply{}, x, inverse)), e.in(1));
   }
 };
 
@@ -14697,6 +14843,11 @@ template <fixed_string Name, extent Groups, expression X, class Place = TAGMA_FR
     return detail::make_node<op::normalize_groups, ir::pack_attributes(Groups), Place>(x, gamma, beta, tiny);
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto group_norm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("group_norm", "<\"name\", 8>(x), for 8 groups", E);
+}
 
 /// Normalisation by the root of the mean square of the features of each example, Zhang and Sennrich 2019:
 ///
@@ -14720,6 +14871,11 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
     return detail::make_node<op::normalize_root, ir::attributes<0>{}, Place>(x, gamma, tiny);
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto rms_norm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("rms_norm", "<\"name\">(x)", E);
 }
 
 }  // namespace tagma
@@ -15167,12 +15323,19 @@ template <fixed_string Name, extent Filters, volume Kernel, conv3d_options Optio
     }
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto conv3d(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv3d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3 x 3", E);
+}
 
 }  // namespace tagma
 // ---- tagma/nn/weighted_losses.hpp
 
 /// @file
 /// Losses in which examples count differently, and labels that are not quite certain.
+
+#include <string>
 
 namespace tagma {
 
@@ -15230,10 +15393,17 @@ struct smoothed_cross_entropy : composition<10> {
 }  // namespace op
 
 namespace detail {
+/// Throws InvalidArgument for what is no share of the labels.
+constexpr double checked_smoothing(double smoothing) {
+  if (!(smoothing >= 0 && smoothing <= 1))
+    fail(status_code::invalid_argument, {"label_smoothing is from 0 to 1, not ", std::to_string(smoothing)});
+  return smoothing;
+}
 /// p * (1 - s) + s / classes.
 template <class Place, class P>
 [[nodiscard]] constexpr auto smoothed(const P& p, double smoothing, double classes) {
   using T = typename P::element_type;
+  smoothing = checked_smoothing(smoothing);
   const auto kept = step<op::multiply, Place, 0>(p, literal_at<T, part<Place, 1>, 0>(1 - smoothing));
   return step<op::add, Place, 2>(kept, literal_at<T, part<Place, 3>, 0>(smoothing / classes));
 }
@@ -15286,7 +15456,7 @@ template <expression P, expression L, expression W, class Place = TAGMA_FRESH_TY
 
 /// Cross entropies with smoothed labels (Szegedy et al. 2016): a class has the probability p * (1 - s) + s / classes in
 /// place of p; of two classes, as with `sigmoid_cross_entropy`, a label z is z * (1 - s) + s / 2.
-/// @param label_smoothing s, from 0 to 1; it is not checked
+/// @param label_smoothing s, from 0 to 1; throws InvalidArgument for another
 /// @return and errors as without: TAGMA-E043 and TAGMA-E003 for logits and labels that do not fit, TAGMA-E014
 /// @{
 template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>
@@ -15298,7 +15468,9 @@ template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>
   TAGMA_NEEDS_FLOATS(x);
   if constexpr (diagnose::labels_fit_logits<x, y> && diagnose::is_floating_point<x>)
     return detail::make_node<op::smoothed_cross_entropy, ir::attributes<0>{}, Place>(
-        logits, labels, detail::literal_at<typename L::element_type, detail::part<Place, 0>, 0>(label_smoothing));
+        logits, labels,
+        detail::literal_at<typename L::element_type, detail::part<Place, 0>, 0>(
+            detail::checked_smoothing(label_smoothing)));
 }
 template <expression L, expression P, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] constexpr auto softmax_cross_entropy(const L& logits, const P& probabilities, double label_smoothing) {
@@ -15326,6 +15498,7 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 /// @file
 /// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
 
+#include <concepts>
 #include <tuple>
 #include <utility>
 
@@ -20576,9 +20749,11 @@ constexpr auto plan_of_all(std::index_sequence<I...>) -> compiled_plan<Graph, st
 
 namespace tagma {
 
+namespace detail {
 /// The outputs `Named` of a program inside device scopes, where they are `Scoped`.
 template <class Named, class Scoped>
 struct scoped_outputs;
+}  // namespace detail
 
 /// What a program computes; the operand of `compile`.
 template <expression... E>
@@ -20588,20 +20763,21 @@ struct output_list {
   /// The same inside a device scope.
   template <class Layer>
   [[nodiscard]] constexpr auto inside() const {
-    return scoped_outputs<output_list, output_list>{*this}.template inside<Layer>();
+    return detail::scoped_outputs<output_list, output_list>{*this}.template inside<Layer>();
   }
 };
 
+namespace detail {
 template <class Named, expression... E>
 struct scoped_outputs<Named, output_list<E...>> {
   Named outputs;
 
   template <class Layer>
   [[nodiscard]] constexpr auto inside() const {
-    return scoped_outputs<Named, output_list<decltype(detail::make_scoped<Layer>(std::declval<const E&>()))...>>{
-        outputs};
+    return scoped_outputs<Named, output_list<decltype(make_scoped<Layer>(std::declval<const E&>()))...>>{outputs};
   }
 };
+}  // namespace detail
 
 namespace diagnose {
 /// Stands for a result that was refused: nothing more is said about it.
@@ -20620,6 +20796,47 @@ auto outputs(const E&...) {
                 "TAGMA-E173 outputs: takes expressions, such as what a layer, a loss or tagma::minimize returns");
   return diagnose::refused{};
 }
+
+namespace detail {
+
+struct one_call {
+  void operator()() const;
+};
+/// Calls of expressions that are as good as those of a generic closure: a compiler can choose neither.
+struct generic_calls {
+  struct chosen {};
+  template <class A, class = int>
+  chosen operator()(const A&) const;
+  template <class A, class B, class = int>
+  chosen operator()(const A&, const B&) const;
+};
+template <class Closure>
+struct named_twice : Closure, one_call {};
+template <class Closure>
+struct called_twice : Closure, generic_calls {
+  using Closure::operator();
+  using generic_calls::operator();
+};
+/// True for a closure whose body has an error of its own, by which its call has no result. It has a call still, whose
+/// name is found twice, without an address; and so has a generic closure, which is called by expressions.
+template <class Closure>
+inline constexpr bool has_broken_body = [] {
+  using any = expr<tagma::spec<float>, void, false>;
+  using chosen = generic_calls::chosen;
+  if constexpr (!std::is_class_v<Closure> || std::is_final_v<Closure>)
+    return false;
+  else if constexpr (requires { &named_twice<Closure>::operator(); })
+    return false;
+  else if constexpr (requires { &Closure::operator(); })
+    return false;
+  else
+    return requires(const called_twice<Closure>& twice, const any& e) {
+      { twice(e) } -> std::same_as<chosen>;
+      { twice(e, e) } -> std::same_as<chosen>;
+    };
+}();
+
+}  // namespace detail
 
 namespace diagnose {
 /// A graph was built without a problem of this kind; the other arguments are what the problem is about.
@@ -20677,11 +20894,9 @@ inline constexpr bool function_names_a_device = ir::differ(Problem, ir::build_pr
 /// A program is text.
 template <class Closure>
 inline constexpr bool is_closure_printed = false;
-/// What is compiled is called without arguments.
+/// What is compiled is called without arguments. Of a body with an error, which has no result, that error speaks.
 template <class Closure>
-inline constexpr bool is_closure = requires(const Closure& closure) {
-  closure();
-};
+inline constexpr bool is_closure = std::is_invocable_v<const Closure&> || detail::has_broken_body<Closure>;
 /// It returns the outputs of a program, or something that was refused before.
 template <class Result>
 inline constexpr bool returns_outputs = std::is_same_v<Result, refused>;
@@ -20879,7 +21094,7 @@ template <class Closure>
 constexpr auto choose_graph() {
   if constexpr (closure_of_outputs<Closure>)
     return std::type_identity<compiled_graph<Closure>>{};
-  else if constexpr (diagnose::is_closure<Closure>)
+  else if constexpr (requires { typename closure_result<Closure>; })
     return std::type_identity<no_graph<closure_result<Closure>>>{};
   else
     return std::type_identity<no_graph<void>>{};
@@ -20941,7 +21156,7 @@ namespace early {
 #define TAGMA_REFUSES_CLOSURE(Closure)                                                                               \
   static_assert(diagnose::is_closure<Closure>,                                                                       \
                 "TAGMA-E172 compile: takes a closure: tagma::compile([=] { return tagma::outputs(loss, train); })"); \
-  if constexpr (diagnose::is_closure<Closure>)                                                                       \
+  if constexpr (requires { typename detail::closure_result<Closure>; })                                              \
   static_assert(diagnose::returns_outputs<detail::closure_result<Closure>>,                                          \
                 "TAGMA-E172 compile: the closure must return tagma::outputs(...)")
 
@@ -21152,6 +21367,8 @@ struct fed_twice {};
 template <class Tensor, class Value>
 struct other_element_type {};
 template <class Tensor, class Value>
+struct no_elements {};
+template <class Tensor, class Value>
 struct number_for_a_tensor {};
 }  // namespace diagnose
 
@@ -21167,7 +21384,7 @@ template <class T>
 concept text_like = std::is_convertible_v<const T&, std::string_view>;
 template <class T>
 concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
-  t.data();
+  *t.data();
   t.size();
 };
 
@@ -21338,7 +21555,10 @@ constexpr auto no_feed() {
 /// What is wrong with a value as one for a tensor of type `Spec`.
 template <class Spec, class Value>
 constexpr auto fault_of_value() {
-  if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename Spec::element_type>)
+  using fed = decltype(fed_element<Value>());
+  if constexpr (std::is_void_v<fed> || range_like<fed>)
+    return diagnose::no_elements<Spec, Value>{};
+  else if constexpr (!std::is_same_v<fed, typename Spec::element_type>)
     return diagnose::other_element_type<Spec, Value>{};
   else if constexpr (!tensor_like<Value> && !range_like<Value> && Spec::value.dims.rank != 0)
     return diagnose::number_for_a_tensor<Spec, Value>{};
@@ -23706,6 +23926,10 @@ template <class Fault>
 inline constexpr bool feeds_have_element_types = true;
 template <class Placeholder, class Value>
 inline constexpr bool feeds_have_element_types<other_element_type<Placeholder, Value>> = false;
+template <class Fault>
+inline constexpr bool feeds_have_elements = true;
+template <class Placeholder, class Value>
+inline constexpr bool feeds_have_elements<no_elements<Placeholder, Value>> = false;
 template <class Fault>
 inline constexpr bool feeds_have_ranks = true;
 template <class Placeholder, class Value>
@@ -29512,6 +29736,12 @@ template <class What, class Results>
 }  // namespace detail
 
 namespace diagnose {
+/// A session is made of a program.
+template <class What>
+inline constexpr bool is_compiled = false;
+/// Stands for the program of such a session.
+template <class What>
+struct no_program {};
 /// There is no resource that nothing makes.
 template <class Kind>
 inline constexpr bool makes_resources = std::is_void_v<Kind>;
@@ -29540,6 +29770,10 @@ inline constexpr bool makes_resources = std::is_void_v<Kind>;
   static_assert(diagnose::feeds_what_nothing_waits_for<Fault>,                                                        \
                 "TAGMA-E150 run: what is fed is not computed, but tagma::after waits for its operation");             \
   static_assert(diagnose::feeds_once<Fault>, "TAGMA-E151 run: one tensor is fed twice");                              \
+  static_assert(                                                                                                      \
+      diagnose::feeds_have_elements<Fault>,                                                                           \
+      "TAGMA-E311 run: a tensor, a view, or a range of elements in a row can be fed: std::span(array) for an array, " \
+      "tagma::tensor<bool> for a std::vector<bool>");                                                                 \
   static_assert(diagnose::feeds_have_element_types<Fault>,                                                            \
                 "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                   \
   static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");   \
@@ -29566,7 +29800,8 @@ class session {
   using tables = detail::graph_tables<graph>;
 
   /// Finds the devices, allocates the variables and runs their initializers.
-  /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
+  /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense. Raises
+  /// TAGMA-E310 for what is no compiled program.
   template <class Unmade = decltype(detail::find_unmade<tables>())>
   explicit session(const Program& program, const session_options& options = {}) : own_(program, options) {
     static_assert(
@@ -29587,9 +29822,9 @@ class session {
   /// stops the run. Errors name the line of the call.
   /// @return a number, or a std::string, if its rank is 0, else a tensor; `no_value` for updates grouped together; a
   /// tuple for a list
-  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151 and E174 when compiled; throws InvalidArgument if
-  /// a feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel
-  /// reports.
+  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151, E174 and E311 when compiled; throws
+  /// InvalidArgument if a feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or
+  /// what a kernel reports.
   /// @{
   template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
@@ -29667,6 +29902,25 @@ class session {
 
   detail::program_session<std::remove_const_t<Program>> own_;
 };
+
+/// What is no program: TAGMA-E310.
+template <class What>
+class session<diagnose::no_program<What>> {
+ public:
+  explicit session(const What&, const session_options& = {}) {
+    static_assert(diagnose::is_compiled<What>,
+                  "TAGMA-E310 session: takes a compiled program: "
+                  "tagma::session session(tagma::compile([=] { return tagma::outputs(loss, train); }))");
+  }
+  template <class... Arguments>
+  diagnose::refused run(const Arguments&...) {
+    return {};
+  }
+};
+template <class What>
+  requires(!requires { typename What::graph; })
+session(const What&, const session_options& = {})
+->session<diagnose::no_program<What>>;
 
 }  // namespace tagma
 
@@ -34700,6 +34954,8 @@ TAGMA_DECL owned<kernel_state> prepare_half_product(const kernel_args& args,
 /// @file
 /// Reductions on the CPU. Sums use fixed trees that depend on the shape alone: the bytes do not depend on the threads.
 
+#include <cstring>
+
 namespace tagma::device {
 namespace cpu::detail {
 
@@ -35044,13 +35300,20 @@ void reduce_bool(const kernel_args& args, const run_context&) {
     strides[a] = axes.reduced[a] ? 0 : stride;
     if (!axes.reduced[a]) stride *= axes.extents[a];
   }
-  for (std::int64_t i = 0; i < args.in[0].elements(); ++i) {
-    std::int64_t rest = i, at = 0;
-    for (int a = axes.count - 1; a >= 0; --a) {
+  // Rows of the last axis, each of one result or of results side by side.
+  const int last = axes.count - 1;
+  const std::int64_t row = last < 0 ? 1 : axes.extents[last], rows = row == 0 ? 0 : args.in[0].elements() / row;
+  for (std::int64_t r = 0; r < rows; ++r, from += row) {
+    std::int64_t rest = r, at = 0;
+    for (int a = last - 1; a >= 0; --a) {
       at += rest % axes.extents[a] * strides[a];
       rest /= axes.extents[a];
     }
-    to[at] = All ? to[at] & from[i] : to[at] | from[i];
+    if (last >= 0 && axes.reduced[last]) {
+      if (std::memchr(from, All ? 0 : 1, static_cast<std::size_t>(row)) != nullptr) to[at] = !All;
+    } else {
+      for (std::int64_t i = 0; i < row; ++i) to[at + i] = All ? to[at + i] & from[i] : to[at + i] | from[i];
+    }
   }
 }
 
@@ -37735,6 +37998,7 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 // expr/rules.hpp
 #undef TAGMA_EXPR_RULES
 #undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_SIZES
 #undef TAGMA_NEEDS_PHASE
 #undef TAGMA_NEEDS_TENSOR
 #undef TAGMA_NEEDS_FLOATS

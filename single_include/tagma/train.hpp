@@ -192,6 +192,11 @@
                 ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
                 "a letter, a digit or '.'")
 
+/// Who has a name and sizes takes them in angle brackets, as in `Example`.
+#define TAGMA_NEEDS_SIZES(Who, Example, ...)                        \
+  static_assert(::tagma::diagnose::has_name_and_sizes<__VA_ARGS__>, \
+                "TAGMA-E181 " Who ": name and sizes are template arguments: tagma::" Who Example)
+
 /// What differs between training and inference is told which it is. `Who` is called as in `Example`.
 #define TAGMA_NEEDS_PHASE(Who, Example, ...)              \
   static_assert(::tagma::diagnose::is_phase<__VA_ARGS__>, \
@@ -256,6 +261,7 @@
   static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
                 "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
                 "channels, filters]");                                                                               \
+  static_assert(::tagma::diagnose::filter_has_elements<Filter>, "TAGMA-E123 conv2d: the filter has no elements");    \
   static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
                 "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
   TAGMA_NEEDS_FLOATS(X)
@@ -517,20 +523,48 @@ TAGMA_COLD TAGMA_DECL std::size_t edits_between(std::string_view a, std::string_
   return row[b.size()];
 }
 
+/// How many edits there are at least: letters that one name has more of than the other are left out or replaced.
+TAGMA_COLD TAGMA_DECL std::size_t least_edits(std::string_view a, std::string_view b) {
+  std::ptrdiff_t more[256] = {};
+  for (const char c : a) ++more[static_cast<unsigned char>(c)];
+  for (const char c : b) --more[static_cast<unsigned char>(c)];
+  std::size_t added = 0, left_out = 0;
+  for (const std::ptrdiff_t m : more) (m > 0 ? left_out : added) += static_cast<std::size_t>(m > 0 ? m : -m);
+  return std::max(added, left_out);
+}
+
+// Those that may be nearest come first, so that the others need not be compared, and none behind so many comparisons of
+// letters, a tenth of a second.
 TAGMA_COLD TAGMA_DECL std::string nearest_text(std::string_view name, std::vector<std::string_view> known) {
   if (known.empty()) return "; there are none";
+  constexpr std::size_t most_comparisons = std::size_t{1} << 25, told = 3;
   const auto contains = [](std::string_view all, std::string_view part) {
     return !part.empty() && all.find(part) != std::string_view::npos;
   };
+  // Names of files may be long: what differs by a kilobyte need not be told apart.
+  const auto head = [](std::string_view of) { return of.substr(0, 256); };
+  const std::string_view wanted = head(name);
+  std::vector<std::pair<std::size_t, std::size_t>> all;  // the least edits of a name, and which it is
   std::vector<std::pair<std::size_t, std::string_view>> found;
+  all.reserve(known.size());
   for (const std::string_view k : known) {
-    const bool part = contains(k, name) || contains(name, k);
-    // Names of files may be long: what differs by a kilobyte need not be told apart.
-    const std::size_t edits = edits_between(name.substr(0, 256), k.substr(0, 256));
-    found.emplace_back(part ? edits : edits + 512, k);
+    const std::size_t least = least_edits(wanted, head(k)), longer = std::max(wanted.size(), head(k).size());
+    // What contains the other has all of its letters.
+    const bool may_be_part = least == longer - std::min(wanted.size(), head(k).size());
+    const bool part = may_be_part && (contains(head(k), wanted) || contains(wanted, head(k)));
+    all.emplace_back(least + (part ? 0 : 512), all.size());
   }
-  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(found.size(), 3));
-  std::partial_sort(found.begin(), end, found.end());
+  std::sort(all.begin(), all.end());
+  std::size_t comparisons = 0;
+  for (const auto& [least, position] : all) {
+    if (found.size() == told && (least > found.back().first || comparisons > most_comparisons)) break;
+    const std::string_view k = known[position];
+    comparisons += wanted.size() * head(k).size();
+    found.emplace_back(edits_between(wanted, head(k)) + (least < 512 ? 0 : 512), k);
+    std::sort(found.begin(), found.end());
+    if (found.size() > told) found.pop_back();
+  }
+  const auto end = found.end();
   std::string text = end - found.begin() == 1 ? "; the nearest is '" : "; the nearest are '";
   for (auto i = found.begin(); i != end; ++i)
     append_parts(text, {i == found.begin() ? "" : i + 1 == end ? "' and '" : "', '", i->second});
@@ -2581,10 +2615,18 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
     positions.emplace(names.back(), i);
     wanted[i] = options.variables.empty();
   }
+  // Whether a name, or a pattern of names, is one of those that files leave out.
+  const auto is_preloaded = [&](std::string_view pattern) {
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (!is_saved(session.variables()[i]) && fits_pattern(pattern, session.variable(i).name(), stars)) return true;
+    return false;
+  };
   for (const std::string& pattern : options.variables) {
     bool found = false;
     for (const auto& [name, i] : positions)
       if (fits_pattern(pattern, name, stars)) wanted[i] = found = true;
+    if (!found && is_preloaded(pattern))
+      fail(status_code::invalid_argument, {path, ": variable '", pattern, "' is preloaded, and not restored"});
     if (!found)
       fail(status_code::not_found,
            {path, ": the program has no variable '", pattern, "' to restore", nearest_text(pattern, names)});
@@ -2610,7 +2652,11 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
     if (target.variable.empty()) continue;
     const auto found = positions.find(target.variable);
     if (found == positions.end()) {
-      if (rule != nullptr && options.strict && count_stars(rule->key) == 0)
+      const bool named = rule != nullptr && options.strict && count_stars(rule->key) == 0;
+      if (named && is_preloaded(target.variable))
+        fail(status_code::invalid_argument, {path, ": tensor '", t->name, "' is for variable '", target.variable,
+                                             "', which is preloaded, and not restored"});
+      if (named)
         fail(status_code::not_found, {path, ": tensor '", t->name, "' is for variable '", target.variable,
                                       "', which the program has not", nearest_text(target.variable, names)});
       continue;
@@ -2812,6 +2858,7 @@ TAGMA_DECL void save_variables(runtime::session_core& session, const std::string
 // expr/rules.hpp
 #undef TAGMA_EXPR_RULES
 #undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_SIZES
 #undef TAGMA_NEEDS_PHASE
 #undef TAGMA_NEEDS_TENSOR
 #undef TAGMA_NEEDS_FLOATS

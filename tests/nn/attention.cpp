@@ -125,17 +125,32 @@ TEST_CASE("attention of several heads is its definition", "[attention]") {
   CHECK(slopes.dims() == tg::shape{6, 8});
 }
 
-TEST_CASE("a query that sees no key gets the mean of all values", "[attention]") {
-  const auto q = tg::placeholder<"q", float, 1, 1, 2>();
-  const auto v = tg::placeholder<"v", float, 1, 2, 1>();
-  const auto k = tg::placeholder<"k", float, 1, 2, 2>();
-  const auto mask = tg::placeholder<"mask", bool, 1, 2>();
-  const auto y = tg::scaled_dot_product_attention(q, k, v, mask);
-  tg::session session(tg::compile([=] { return tg::outputs(y); }));
-  const auto got =
-      session.run(y, q = tg::tensor<float>({1, 1, 2}, {1, 2}), k = tg::tensor<float>({1, 2, 2}, {1, 2, 3, 4}),
-                  v = tg::tensor<float>({1, 2, 1}, {2, 6}), mask = tg::tensor<bool>({1, 2}, {false, false}));
-  CHECK(got[0] == 4);
+TEST_CASE("a query that sees no key gets zeros, and gives no gradient", "[attention]") {
+  const auto q = tg::placeholder<"q", double, tg::dyn, 2, 2>();
+  const auto k = tg::placeholder<"k", double, tg::dyn, 2, 2>();
+  const auto v = tg::placeholder<"v", double, tg::dyn, 2, 1>();
+  const auto keys_seen = tg::placeholder<"keys_seen", bool, tg::dyn, 2>();
+  const auto pairs_seen = tg::placeholder<"pairs_seen", bool, tg::dyn, 2, 2>();
+  const auto by_key = tg::scaled_dot_product_attention(q, k, v, keys_seen);
+  const auto by_pair = tg::scaled_dot_product_attention(q, k, v, pairs_seen);
+  const auto behind = tg::scaled_dot_product_attention<1, tg::causal>(q, k, v, keys_seen);
+  const auto slope = tg::gradient(tg::sum(tg::square(by_pair)), v);
+  const auto turn = tg::gradient(tg::sum(tg::square(by_pair)), q);
+  tg::session session(tg::compile([=] { return tg::outputs(by_key, by_pair, behind, slope, turn); }));
+  const tg::tensor<double> qs({2, 2, 2}, {1, 2, 0, 1, 3, 1, 2, 0}), ks({2, 2, 2}, {1, 2, 3, 4, 1, 0, 0, 1}),
+      vs({2, 2, 1}, {2, 6, 3, 5});
+  const tg::tensor<bool> keys({2, 2}, {false, false, false, true});
+  const auto of_keys = session.run(by_key, q = qs, k = ks, v = vs, keys_seen = keys);
+  CHECK((of_keys[0] == 0 && of_keys[1] == 0 && of_keys[2] == 5 && of_keys[3] == 5));
+  // The second key of the second example is behind its first query.
+  const auto of_both = session.run(behind, q = qs, k = ks, v = vs, keys_seen = keys);
+  CHECK((of_both[0] == 0 && of_both[1] == 0 && of_both[2] == 0 && of_both[3] == 5));
+  const tg::tensor<bool> pairs({2, 2, 2}, {false, false, true, false, false, true, false, false});
+  const auto [of_pairs, slopes, turns] =
+      session.run(tg::fetch(by_pair, slope, turn), q = qs, k = ks, v = vs, pairs_seen = pairs);
+  CHECK((of_pairs[0] == 0 && of_pairs[1] == 2 && of_pairs[2] == 5 && of_pairs[3] == 0));
+  CHECK((slopes[0] == 4 && slopes[1] == 0 && slopes[2] == 0 && slopes[3] == 10));
+  for (const double t : turns.span()) CHECK(t == 0);
 }
 
 TEST_CASE("rotary positions turn the halves of each head", "[attention]") {
@@ -245,7 +260,8 @@ TEST_CASE("a block of a decoder attends to itself, and to a memory of another le
       h + halved(tg::multi_head_attention<"b/memory_attention", 2>(tg::layer_norm<"b/memory_norm">(h, 1e-5), memory));
   const auto same_before = m + halved(dense_layers(tg::layer_norm<"b/output_norm">(m, 1e-5)));
   const auto g = tg::layer_norm<"b/attention_norm">(x + tg::multi_head_attention<"b/attention", 2>(x), 1e-5);
-  const auto n = tg::layer_norm<"b/memory_norm">(g + tg::multi_head_attention<"b/memory_attention", 2>(g, memory), 1e-5);
+  const auto n =
+      tg::layer_norm<"b/memory_norm">(g + tg::multi_head_attention<"b/memory_attention", 2>(g, memory), 1e-5);
   const auto same_behind = tg::layer_norm<"b/output_norm">(n + dense_layers(n), 1e-5);
   const auto loss = tg::sum(tg::sin(before));
   const auto slope = tg::gradient(loss, memory);

@@ -4,6 +4,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 
 #include "tagma/tagma.hpp"
 
@@ -113,4 +114,25 @@ TEST_CASE("without a momentum, a hundredth of an average comes from the batch", 
   CHECK(got[0] == Approx(2));
   CHECK(got[1] == 0);
   CHECK(got[2] == Approx(0.5));
+}
+
+TEST_CASE("a batch without rows leaves the averages as they are", "[conv_layers]") {
+  const auto x = tg::placeholder<"x", float, tg::dyn, 2>();
+  const auto layer = tg::batch_norm<"empty">(x, tg::phase::training, 0.5);
+  const auto mean = tg::variable<"empty/moving_mean", float, 2>(tg::zeros, tg::not_trainable);
+  const auto variance = tg::variable<"empty/moving_variance", float, 2>(tg::ones, tg::not_trainable);
+  const auto update = tg::update_averages(layer);
+  tg::session session(tg::compile([=] { return tg::outputs(update, mean, variance); }));
+  const auto check = [&] {
+    const auto [means, variances] = session.run(tg::fetch(mean, variance));
+    CHECK((means[0] == 1 && means[1] == 4 && variances[0] == 1 && variances[1] == 0.5f));
+  };
+  session.run(update, x = tg::tensor<float>({2, 2}, {1, 8, 3, 8}));
+  check();
+  session.run(update, x = tg::tensor<float>({0, 2}));
+  check();
+  // A moment that is no number for another reason is seen.
+  session.run(update, x = tg::tensor<float>({1, 2}, {std::numeric_limits<float>::quiet_NaN(), 4}));
+  const auto means = session.run(mean);
+  CHECK((std::isnan(means[0]) && means[1] == 4));
 }

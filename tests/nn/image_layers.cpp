@@ -22,6 +22,26 @@ void check_equal(const tg::tensor<double>& got, const tg::tensor<double>& expect
 
 }  // namespace
 
+TEST_CASE("the root of mean squares of narrow elements is taken of wide ones", "[image_layers]") {
+  const auto check = []<class T>(T) {
+    const auto x = tg::placeholder<"x", T, tg::dyn, 4>();
+    const auto y = tg::rms_norm<"r">(x);
+    const auto slope = tg::gradient(tg::sum(tg::square(y)), tg::variable<"r/gamma", T, 4>(tg::ones));
+    tg::session session(tg::compile([=] { return tg::outputs(y, slope); }));
+    const float values[] = {300, -300, 600, 0, 0.0005f, 0, 0, 0};  // 600^2 is above the range of float16
+    tg::tensor<T> xs(tg::shape{2, 4});
+    for (tg::extent i = 0; i < 8; ++i) xs[i] = static_cast<T>(values[i]);
+    const auto [got, slopes] = session.run(tg::fetch(y, slope), x = xs);
+    for (tg::extent i = 0; i < 8; ++i) {
+      double power = i < 4 ? (300.0 * 300 * 2 + 600.0 * 600) / 4 : 0.0005 * 0.0005 / 4;
+      CHECK(static_cast<float>(got[i]) == Approx(values[i] / std::sqrt(power + 1e-6)).epsilon(0.02).margin(1e-6));
+    }
+    CHECK(static_cast<float>(slopes[2]) == Approx(2 * 600.0 * 600 / 135000).epsilon(0.02));
+  };
+  check(tg::float16{});
+  check(tg::bfloat16{});
+}
+
 TEST_CASE("a convolution along time is its definition", "[image_layers]") {
   const auto x = tg::placeholder<"x", double, tg::dyn, 7, 4>();
   const auto kernel = tg::variable<"c/kernel", double, 3, 2, 6>(tg::glorot_uniform);

@@ -40,7 +40,8 @@ TEST_CASE("losses are those of the formulas, and so are their gradients") {
   constexpr std::size_t count = std::tuple_size_v<decltype(losses)>;
   const auto slopes = std::apply([](const auto&... e) { return std::make_tuple(tg::gradient(e, p)...); }, losses);
   const auto every = std::tuple_cat(losses, slopes);
-  const auto program = tg::compile([&] { return std::apply([](const auto&... e) { return tg::outputs(e...); }, every); });
+  const auto program =
+      tg::compile([&] { return std::apply([](const auto&... e) { return tg::outputs(e...); }, every); });
   tg::session session(program);
   const tg::tensor<double> labels(tg::shape{2, 3}, {1, 0, 0, 0.25, 0.5, 0.25});
   const tg::tensor<double> at(tg::shape{2, 3}, {0.9, 0.06, 0.04, 0.1, 0.62, 0.28});
@@ -49,21 +50,25 @@ TEST_CASE("losses are those of the formulas, and so are their gradients") {
   };
   const auto found = run(at);
   const double n = 6, rows = 2;
-  CHECK(std::get<0>(found) == Approx(mean_of(at, labels, [](double a, double b) { return (a - b) * (a - b); }, n)));
-  CHECK(std::get<1>(found) == Approx(mean_of(at, labels, [](double a, double b) { return std::fabs(a - b); }, n)));
-  CHECK(std::get<2>(found) == Approx(mean_of(at, labels, [](double a, double b) { return huber(a, b, 1); }, n)));
-  CHECK(std::get<3>(found) == Approx(mean_of(at, labels, [](double a, double b) { return huber(a, b, 0.3); }, n)));
+  CHECK(std::get<0>(found) == Approx(mean_of(
+                                  at, labels, [](double a, double b) { return (a - b) * (a - b); }, n)));
+  CHECK(std::get<1>(found) == Approx(mean_of(
+                                  at, labels, [](double a, double b) { return std::fabs(a - b); }, n)));
+  CHECK(std::get<2>(found) == Approx(mean_of(
+                                  at, labels, [](double a, double b) { return huber(a, b, 1); }, n)));
+  CHECK(std::get<3>(found) == Approx(mean_of(
+                                  at, labels, [](double a, double b) { return huber(a, b, 0.3); }, n)));
   CHECK(std::get<4>(found) ==
-        Approx(mean_of(at, labels, [](double a, double b) { return std::fmax(0, 1 - (2 * b - 1) * a); }, n)));
-  CHECK(std::get<5>(found) == Approx(mean_of(
-                                  at, labels,
-                                  [](double a, double b) {
-                                    return -b * std::log(a + 1e-7) - (1 - b) * std::log(1 - a + 1e-7);
-                                  },
-                                  n)));
-  CHECK(std::get<6>(found) == Approx(1 - mean_of(at, labels, [](double a, double b) { return a * b; }, rows)));
-  CHECK(std::get<7>(found) ==
-        Approx(mean_of(at, labels, [](double a, double b) { return std::log1p(std::exp(a)) - a * b; }, n)));
+        Approx(mean_of(
+            at, labels, [](double a, double b) { return std::fmax(0, 1 - (2 * b - 1) * a); }, n)));
+  CHECK(std::get<5>(found) ==
+        Approx(mean_of(
+            at, labels, [](double a, double b) { return -b * std::log(a + 1e-7) - (1 - b) * std::log(1 - a + 1e-7); },
+            n)));
+  CHECK(std::get<6>(found) == Approx(1 - mean_of(
+                                             at, labels, [](double a, double b) { return a * b; }, rows)));
+  CHECK(std::get<7>(found) == Approx(mean_of(
+                                  at, labels, [](double a, double b) { return std::log1p(std::exp(a)) - a * b; }, n)));
   CHECK(std::get<8>(found) == Approx(mean_of(
                                   at, labels,
                                   [](double a, double b) {
@@ -71,7 +76,8 @@ TEST_CASE("losses are those of the formulas, and so are their gradients") {
                                     return b * std::log(b / a);
                                   },
                                   rows)));
-  CHECK(std::get<9>(found) == Approx(mean_of(at, labels, [](double a, double) { return a * a; }, 2)));
+  CHECK(std::get<9>(found) == Approx(mean_of(
+                                  at, labels, [](double a, double) { return a * a; }, 2)));
 
   const auto check = [&]<std::size_t... I>(std::index_sequence<I...>) {
     (tg::test::check_gradient(
@@ -92,7 +98,8 @@ TEST_CASE("sigmoid cross entropy neither overflows nor cancels, and has the righ
   const auto slope = tg::gradient(loss, x);
   const auto program = tg::compile([=] { return tg::outputs(loss, slope); });
   tg::session session(program);
-  const tg::tensor<float> logits(tg::shape{6}, {0, -0.0f, 30, -30, 1000, -1000}), labels(tg::shape{6}, {1, 0, 1, 0, 0, 1});
+  const tg::tensor<float> logits(tg::shape{6}, {0, -0.0f, 30, -30, 1000, -1000}),
+      labels(tg::shape{6}, {1, 0, 1, 0, 0, 1});
   const auto [value, gradient] = session.run(tg::fetch(loss, slope), x = logits, z = labels);
   CHECK(value[0] == Approx(std::log(2.0)));
   CHECK(value[1] == Approx(std::log(2.0)));
@@ -104,6 +111,20 @@ TEST_CASE("sigmoid cross entropy neither overflows nor cancels, and has the righ
   CHECK(gradient[1] == 0.5f);
   CHECK(gradient[4] == 1.0f);
   CHECK(gradient[5] == -1.0f);
+}
+
+TEST_CASE("a share of smoothed labels that is none is refused") {
+  constexpr auto classes = tg::placeholder<"classes", std::int32_t, tg::dyn>();
+  for (const double wrong : {-0.01, 1.01, std::nan("")}) {
+    const auto refuses = [](const auto& make) {
+      CHECK_THROWS_WITH(make(), Catch::Contains("label_smoothing is from 0 to 1, not"));
+    };
+    refuses([&] { return tg::sparse_softmax_cross_entropy(p, classes, wrong); });
+    refuses([&] { return tg::softmax_cross_entropy(p, y, wrong); });
+    refuses([&] { return tg::sigmoid_cross_entropy(p, y, wrong); });
+  }
+  CHECK_NOTHROW(tg::sigmoid_cross_entropy(p, y, 1));
+  CHECK_NOTHROW(tg::sparse_softmax_cross_entropy(p, classes, 0));
 }
 
 TEST_CASE("examples count by their weights, and labels are smoothed") {

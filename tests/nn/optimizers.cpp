@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tagma/runtime/named_variables.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
@@ -388,4 +389,18 @@ TEST_CASE("a loss may be a variable itself") {
   session.run(train);
   session.run(train);
   CHECK(session.run(v) == 2.5);
+}
+
+TEST_CASE("the two optimizers of RMSProp share the slots of a variable that both train") {
+  const auto w = tg::variable<"w", double>(1.0);
+  const auto loss = tg::square(w);
+  const auto plain = tg::minimize(loss, tg::rmsprop{.learning_rate = 0.5});
+  const auto centered = tg::minimize(loss, tg::centered_rmsprop{.learning_rate = 0.5});
+  tg::session session(tg::compile([=] { return tg::outputs(plain, centered, w); }));
+  const auto square = [&] { return tg::get_variable(session, "w/rmsprop_square").value<double>(); };
+  session.run(plain);  // the gradient is 2
+  CHECK(square() == Approx(1 + 0.1 * (4 - 1)));
+  const double at = session.run(w);
+  session.run(centered);
+  CHECK(square() == Approx(1.3 + 0.1 * (4 * at * at - 1.3)));
 }

@@ -20,18 +20,19 @@ TEST_CASE("reference: reductions") {
   auto products = tg::product<1>(x);                       // [6, 120]
   // end
   // example: reduce_max, reduce_min, argmax, argmin, all, any
-  auto largest = tg::reduce_max<0>(x);    // [4, 5, 6]
-  auto least = tg::reduce_min<1>(x);      // [1, 4]
-  auto position = tg::argmax(x);          // [2, 2], int64: along the last axis
-  auto row = tg::argmin<0>(x);            // [0, 0, 0]: along axis 0
-  auto all_above = tg::all<1>(x > 3.0f);  // [false, true]
-  auto any_above = tg::any(x > 5.0f);     // true
+  auto largest = tg::reduce_max<0>(x);             // [4, 5, 6]
+  auto least = tg::reduce_min<1>(x);               // [1, 4]
+  auto position = tg::argmax(x);                   // [2, 2], int64: along the last axis
+  auto row = tg::argmin<0>(x);                     // [0, 0, 0]: along axis 0
+  auto all_above = tg::all<1>(x > 3.0f);           // [false, true]
+  auto any_above = tg::any(x > 5.0f);              // true
+  auto low = tg::reduce_min<1>(x, tg::keep_dims);  // [[1], [4]]
   // end
   // example: moments
   auto [mean, variance] = tg::moments<1>(x);  // [2, 5] and [0.6667, 0.6667]
   // end
   const auto all_outputs = tg::outputs(total, rows, kept, means, products, largest, least, position, row, all_above,
-                                       any_above, mean, variance);
+                                       any_above, low, mean, variance);
   tg::session session(tg::compile([=] { return all_outputs; }));
   const tg::tensor<float> xs({2, 3}, {1, 2, 3, 4, 5, 6});
   CHECK(text(xs) == "[[1, 2, 3], [4, 5, 6]]");
@@ -46,6 +47,7 @@ TEST_CASE("reference: reductions") {
   CHECK(text(session.run(row, x = xs)) == "[0, 0, 0]");
   CHECK(text(session.run(all_above, x = xs)) == "[false, true]");
   CHECK(session.run(any_above, x = xs));
+  CHECK(text(session.run(low, x = xs)) == "[[1], [4]]");
   CHECK(text(session.run(mean, x = xs)) == "[2, 5]");
   CHECK(text(session.run(variance, x = xs)) == "[0.6667, 0.6667]");
 }

@@ -7,7 +7,8 @@
 
 With -DREJECT the program must fail, and the number and each mentioned text must occur in the first five lines of the
 answer; every line counts, and the name of the program's file mentions nothing. A text that clang before 18 would print as a
-list of numbers may stand there character by character: 'a', 'd', 'd'. Without -DREJECT, the same program is its own accepted
+list of numbers may stand there character by character: 'a', 'd', 'd'. A line '// never: TAGMA-E172' names what must not follow
+behind it either, in no line. Without -DREJECT, the same program is its own accepted
 twin and must compile.
 
 --precompile makes a precompiled tagma/tagma.hpp, which --precompiled uses for the programs that include nothing of the library
@@ -77,6 +78,9 @@ def judge(compiler, flags, source, twin=True):
         if wanted not in head and spelled(wanted) not in head:
             where = "only later" if wanted in output or spelled(wanted) in output else "nowhere"
             return f"'{wanted}' is not in the first {FIRST_LINES} lines ({where}):\n{output[:3000]}"
+    for unwanted in re.findall(r"^// never: (.+)$", text, re.M):
+        if unwanted.strip() in output:
+            return f"'{unwanted.strip()}' is in the answer, and must not:\n{output[:3000]}"
     return None
 
 
@@ -104,6 +108,9 @@ CASES = [
     ("says it too late", PROGRAM.format(rejected="int x = nothing;\n" * 5 + REFUSED, always=""), "only later"),
     ("is accepted", PROGRAM.format(rejected="", always=""), "must not"),
     ("the twin fails", PROGRAM.format(rejected="", always=REFUSED), "twin does not compile"),
+    ("says what it never should", "// never: TAGMA-E002\n" + PROGRAM.format(
+        rejected=REFUSED + REFUSED.replace("001", "002"), always=""), "must not"),
+    ("never says another", "// never: TAGMA-E002\n" + PROGRAM.format(rejected=REFUSED, always=""), None),
     ("expects nothing", "int main() {}\n", "exactly one line"),
 ]
 

@@ -356,6 +356,24 @@ TEST_CASE("errors of rules and of what does not fit leave the session as it was"
   CHECK(code_of([&] { tg::restore(session, path, {.rules = linear_rules}); }) == status_code::cancelled);
 }
 
+TEST_CASE("a rule for a preloaded variable is told that no file has it") {
+  const temporary_directory dir;
+  const std::string path = dir / "data.safetensors";
+  const auto w = tg::variable<"w", float>(tg::zeros);
+  const auto images = tg::preloaded<"images", float, 2>();
+  tg::session session(tg::compile([=] { return tg::outputs(w + tg::sum(images)); }));
+  const float one = 1, two[] = {1, 2};
+  const st::named_tensor both[] = {{"w", dtype::float32, {}, &one}, {"pictures", dtype::float32, {2}, two}};
+  st::write(path, both);
+  CHECK(text_of([&] {
+          tg::restore(session, path, {.rules = {{"pictures", "images"}}});
+        }).ends_with("tensor 'pictures' is for variable 'images', which is preloaded, and not restored"));
+  CHECK(text_of([&] {
+          tg::restore(session, path, {.variables = {"w", "ima*"}});
+        }).ends_with("variable 'ima*' is preloaded, and not restored"));
+  CHECK(tg::restore(session, path, {.rules = {{"pictures", "images"}}, .strict = false}).restored.size() == 1);
+}
+
 TEST_CASE("floats are converted where that is asked for, and nothing else") {
   const temporary_directory dir;
   const std::string path = dir / "mixed.safetensors";

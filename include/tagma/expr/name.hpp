@@ -27,9 +27,15 @@ namespace diagnose {
 /// A text is a name.
 template <class Text>
 inline constexpr bool follows_grammar_of_names = std::is_void_v<Text>;
+/// A layer has all of its template arguments.
+template <class Argument>
+inline constexpr bool has_name_and_sizes = false;
 }  // namespace diagnose
 
 namespace detail {
+/// What is a name among the arguments of a function.
+template <class T>
+concept text_argument = std::is_convertible_v<const T&, std::string_view>;
 /// The text as a type if it is no name, else void.
 template <fixed_string Text>
 constexpr auto find_bad_name() {

@@ -195,6 +195,12 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
 }
 
+/// With a name that is no template argument: TAGMA-E181.
+template <class T = void, extent... Extents, detail::text_argument Name, class... Rest>
+auto variable(const Name&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("variable", "<\"name\", float, 10>(tagma::zeros)", Name);
+}
+
 /// A variable that no session initialises, optimizers leave alone and files leave out: a data set in memory. Its
 /// elements are given by `preload`, in the container of the session; a run that needs it before throws
 /// FailedPrecondition.

@@ -158,6 +158,11 @@ template <fixed_string Name, extent Heads, attention_options Options = attention
     }
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto multi_head_attention(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("multi_head_attention", "<\"name\", 8>(x), for 8 heads", E);
+}
 /// @}
 
 namespace detail {
@@ -245,6 +250,11 @@ template <fixed_string Name, extent Heads, extent Hidden, transformer_options Op
           },
           after);
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto transformer_block(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("transformer_block", "<\"name\", 8, 2048>(x), for 8 heads and 2048 hidden units", E);
 }
 /// @}
 
@@ -334,7 +344,7 @@ template <fixed_string Name, extent Heads, extent Length, attention_options Opti
   const auto column = make_node<op::expand_dims, ir::pack_attributes(0b10), part<Place, 12>>(rows);
   const auto seen = make_node<op::expand_dims, ir::pack_attributes(0b1), part<Place, 14>>(
       step<op::less_equal, Place, 13>(places, column));
-  const auto mixed = make_node<op::attention, ir::pack_attributes(Heads, false), part<Place, 17>>(
+  const auto mixed = make_node<op::attention, ir::pack_attributes(Heads, 2), part<Place, 17>>(
       q, make_node<op::transpose, swapped, part<Place, 15>>(keys),
       make_node<op::transpose, swapped, part<Place, 16>>(values), seen);
   const auto on = make_node<op::assign_add, ir::attributes<0>{}, part<Place, 18>>(

@@ -15,6 +15,9 @@
 namespace tagma {
 
 namespace diagnose {
+/// A layer that slides has its options.
+template <class Input>
+inline constexpr bool are_conv_options = false;
 /// The channels (the last axis) are known to the compiler.
 template <class Spec>
 inline constexpr bool channels_are_static =
@@ -65,7 +68,7 @@ template <fixed_string Name, extent Filters, window Kernel, conv_options Options
     TAGMA_REFUSES_OPERAND("conv2d", X);
   }
 }
-/// Without a name or a size: TAGMA-E181.
+/// Without a name or a size, or with a name that is no template argument: TAGMA-E181.
 /// @{
 template <fixed_string Name, extent... Filters, class X, class... Rest>
   requires(sizeof...(Filters) < 2)
@@ -76,7 +79,19 @@ template <extent... Sizes, expression X, detail::scalar... Rest>
 auto conv2d(const X&, Rest...) {
   TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
 }
+template <extent... Sizes, detail::text_argument X, class... Rest>
+auto conv2d(const X&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
+}
 /// @}
+
+/// With a padding or a stride in place of the options: TAGMA-E312.
+template <fixed_string Name, extent Filters, window Kernel, window_padding NoOptions, class X, class... Rest>
+auto conv2d(const X&, const Rest&...) {
+  static_assert(diagnose::are_conv_options<X>,
+                "TAGMA-E312 conv2d: behind the filter stand options: tagma::conv2d<\"name\", 32, 3, "
+                "tagma::conv_options{.stride = 2, .padding = tagma::same_padding}>(x)");
+}
 
 /// Batch normalisation with variables "<Name>/gamma", "<Name>/beta", "<Name>/moving_mean" and "<Name>/moving_variance".
 /// For training, x is normalised by the moments of the batch, and whoever trains gamma or beta (`minimize`,
@@ -135,6 +150,10 @@ template <expression X, class... Phase>
 auto batch_norm(const X&, const Phase&...) {
   TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
 }
+template <detail::text_argument X, class... Rest>
+auto batch_norm(const X&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
+}
 /// @}
 
 /// Layer normalisation with variables "<Name>/gamma", which begins with ones, and "<Name>/beta", with zeros.
@@ -155,9 +174,13 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     return detail::make_node<op::normalize, detail::last_axis<X::rank>, Place>(x, gamma, beta, tiny);
   }
 }
+/// With a name that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::text_argument E, class... Rest>
+auto layer_norm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("layer_norm", "<\"name\">(x)", E);
+}
 
 }  // namespace tagma
 
 #undef TAGMA_HAS_ACTIVATION
 #undef TAGMA_NEEDS_ACTIVATION
-#undef TAGMA_NEEDS_SIZES

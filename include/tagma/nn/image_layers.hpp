@@ -117,8 +117,8 @@ inline constexpr conv_options options_of_line = [] {
 /// @param x [batch, time, channels], floating, channels static
 /// @param initial initializer of the kernel
 /// @return [batch, positions, Filters]
-/// Raises TAGMA-E145 for another shape, TAGMA-E121 if the groups do not divide channels and filters, and what the
-/// operation `conv2d` raises.
+/// Raises TAGMA-E145 for another shape, TAGMA-E121 if the groups do not divide channels and filters, TAGMA-E123 for a
+/// kernel of no steps, and what the operation `conv2d` raises.
 template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options = conv1d_options{}, expression X,
           class Activation = std::remove_const_t<decltype(linear)>,
           class Initial = std::remove_const_t<decltype(glorot_uniform)>, class Place = TAGMA_FRESH_TYPE(X)>
@@ -131,7 +131,8 @@ template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options 
   if constexpr (diagnose::is_channel_sequence<s>) {
     static_assert(diagnose::groups_divide<s, Filters, Options.groups>,
                   "TAGMA-E121 conv1d: the groups must divide channels and filters");
-    if constexpr (diagnose::groups_divide<s, Filters, Options.groups>) {
+    static_assert(Kernel >= 1, "TAGMA-E123 conv1d: the filter has no elements");
+    if constexpr (diagnose::groups_divide<s, Filters, Options.groups> && Kernel >= 1) {
       using T = typename X::element_type;
       constexpr extent channels = X::spec.dims[2] / Options.groups;
       const auto kernel = variable<Name / "kernel", T, Kernel, channels, Filters>(initial);
@@ -142,6 +143,11 @@ template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options 
       return detail::make_node<op::squeeze, ir::pack_attributes(0b10), detail::part<Place, 2>>(y);
     }
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto conv1d(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv1d", "<\"name\", 32, 3>(x), for 32 filters of 3 steps", E);
 }
 
 /// A convolution of each channel by itself: activation(y + bias), with variables "<Name>/kernel" [height, width, 1,
@@ -172,6 +178,11 @@ template <fixed_string Name, window Kernel, extent Multiplier = 1, conv_options 
                                                                                                  initial);
     }
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto depthwise_conv2d(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("depthwise_conv2d", "<\"name\", 3>(x), for filters of 3 x 3", E);
 }
 
 /// Images made larger: each pixel becomes `Factor` x `Factor` equal ones.

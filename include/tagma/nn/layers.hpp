@@ -15,9 +15,6 @@ namespace tagma {
 inline constexpr auto linear = []<expression E>(const E& e) { return e; };
 
 namespace diagnose {
-/// A layer has all of its template arguments.
-template <class Input>
-inline constexpr bool has_name_and_sizes = false;
 /// An activation is called with an expression: a function or an object of a class, but neither initializer nor
 /// expression.
 template <class Activation>
@@ -31,6 +28,12 @@ template <class Spec, class Id, bool Carries>
 inline constexpr bool is_activation<expr<Spec, Id, Carries>> = false;
 }  // namespace diagnose
 
+namespace detail {
+/// What stands first among the arguments of a layer, or is meant to.
+template <class T>
+concept first_of_layer = expression<T> || text_argument<T>;
+}  // namespace detail
+
 /// What a layer gets behind its input.
 #define TAGMA_HAS_ACTIVATION(T, Activation, Initial)                    \
   (::tagma::diagnose::is_activation<std::remove_const_t<Activation>> && \
@@ -43,11 +46,6 @@ inline constexpr bool is_activation<expr<Spec, Id, Carries>> = false;
   static_assert(::tagma::diagnose::is_initial_value<T, std::remove_const_t<Initial>>, \
                 "TAGMA-E157 " Who                                                     \
                 ": the kernel begins with an initializer, a number, or a tensor of its element type")
-
-/// Who has a name and sizes takes them in angle brackets.
-#define TAGMA_NEEDS_SIZES(Who, Example, ...)                        \
-  static_assert(::tagma::diagnose::has_name_and_sizes<__VA_ARGS__>, \
-                "TAGMA-E181 " Who ": name and sizes are template arguments: tagma::" Who Example)
 
 /// A fully connected layer: activation(x * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias".
 /// @tparam Units outputs of the layer
@@ -81,8 +79,8 @@ template <fixed_string Name, extent Units, class E, class Activation = decltype(
     TAGMA_REFUSES_OPERAND("dense", E);
   }
 }
-/// Without a name: TAGMA-E181.
-template <extent... Units, expression E, class... Rest>
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Units, detail::first_of_layer E, class... Rest>
 auto dense(const E&, const Rest&...) {
   TAGMA_NEEDS_SIZES("dense", "<\"name\", 10>(x)", E);
 }

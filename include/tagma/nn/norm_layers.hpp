@@ -50,18 +50,24 @@ struct normalize_groups : composition<16> {
   }
 };
 
-/// Inputs: x, gamma, epsilon.
-struct normalize_root : composition<8> {
+/// Inputs: x, gamma, epsilon. Squares of narrow elements would leave their range, so these are widened first.
+struct normalize_root : composition<11> {
   static constexpr const char* name = "normalize_root";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
   static constexpr void expand(auto& e) {
+    const dtype type = e.in_spec(0).type;
+    const bool narrow = type == dtype::float16 || type == dtype::bfloat16;
+    const auto to = [&](dtype wanted, ir::node_id x) {
+      return narrow ? e.emit_with(cast{}, ir::pack_attributes(wanted), x) : x;
+    };
     const ir::attribute last = ir::attribute{1} << (e.in_spec(0).dims.rank - 1);
-    const ir::node_id power = mean::of(e, e.emit(square{}, e.in(0)), last, last);
-    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, e.in(2)));
-    e.result = e.emit(multiply{}, e.emit(multiply{}, e.in(0), inverse), e.in(1));
+    const ir::node_id x = to(dtype::float32, e.in(0));
+    const ir::node_id power = mean::of(e, e.emit(square{}, x), last, last);
+    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, to(dtype::float32, e.in(2))));
+    e.result = e.emit(multiply{}, to(type, e.emit(multiply{}, x, inverse)), e.in(1));
   }
 };
 
@@ -96,6 +102,11 @@ template <fixed_string Name, extent Groups, expression X, class Place = TAGMA_FR
     return detail::make_node<op::normalize_groups, ir::pack_attributes(Groups), Place>(x, gamma, beta, tiny);
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto group_norm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("group_norm", "<\"name\", 8>(x), for 8 groups", E);
+}
 
 /// Normalisation by the root of the mean square of the features of each example, Zhang and Sennrich 2019:
 ///
@@ -119,6 +130,11 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
     return detail::make_node<op::normalize_root, ir::attributes<0>{}, Place>(x, gamma, tiny);
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto rms_norm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("rms_norm", "<\"name\">(x)", E);
 }
 
 }  // namespace tagma

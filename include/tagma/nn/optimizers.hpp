@@ -54,7 +54,7 @@ struct rmsprop {
   double epsilon = 1e-10;
 };
 /// `rmsprop` with q += (g - q) * (1 - rho) and the root of s - q^2 + epsilon; one slot more, "<variable>/rmsprop_mean",
-/// begins with 0.
+/// begins with 0. The other two are those of `rmsprop`, and shared where both train one variable.
 struct centered_rmsprop {
   rate learning_rate = 0.001;
   double rho = 0.9;

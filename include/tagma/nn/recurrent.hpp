@@ -261,6 +261,11 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
     return detail::make_recurrent<op::simple_cell, Units, AllSteps, Unrolled, Place>(x, kernel, bias);
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto rnn(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("rnn", "<\"name\", 32>(x)", E);
+}
 
 /// The gated recurrent unit of Cho et al. 2014, as TensorFlow's GRUCell has it: the reset gate acts before the product.
 ///
@@ -287,6 +292,11 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
                                                                                   bias);
   }
 }
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto gru(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("gru", "<\"name\", 32>(x)", E);
+}
 
 /// Long short-term memory, Hochreiter and Schmidhuber 1997, as TensorFlow's LSTMCell has it, without peepholes:
 ///
@@ -309,6 +319,11 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
     const auto bias = variable<Name / "bias", T, 4 * Units>(zeros);
     return detail::make_recurrent<op::lstm_cell, Units, AllSteps, Unrolled, Place>(x, kernel, bias);
   }
+}
+/// Without a name, or with one that is no template argument: TAGMA-E181.
+template <extent... Sizes, detail::first_of_layer E, class... Rest>
+auto lstm(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("lstm", "<\"name\", 32>(x)", E);
 }
 /// @}
 

@@ -4,7 +4,10 @@
 /// @file
 /// Losses in which examples count differently, and labels that are not quite certain.
 
+#include <string>
+
 #include "tagma/base/config.hpp"
+#include "tagma/base/error.hpp"
 #include "tagma/expr/op/composition.hpp"
 #include "tagma/expr/op/constant.hpp"
 #include "tagma/expr/op/softmax.hpp"
@@ -67,10 +70,17 @@ struct smoothed_cross_entropy : composition<10> {
 }  // namespace op
 
 namespace detail {
+/// Throws InvalidArgument for what is no share of the labels.
+constexpr double checked_smoothing(double smoothing) {
+  if (!(smoothing >= 0 && smoothing <= 1))
+    fail(status_code::invalid_argument, {"label_smoothing is from 0 to 1, not ", std::to_string(smoothing)});
+  return smoothing;
+}
 /// p * (1 - s) + s / classes.
 template <class Place, class P>
 [[nodiscard]] constexpr auto smoothed(const P& p, double smoothing, double classes) {
   using T = typename P::element_type;
+  smoothing = checked_smoothing(smoothing);
   const auto kept = step<op::multiply, Place, 0>(p, literal_at<T, part<Place, 1>, 0>(1 - smoothing));
   return step<op::add, Place, 2>(kept, literal_at<T, part<Place, 3>, 0>(smoothing / classes));
 }
@@ -123,7 +133,7 @@ template <expression P, expression L, expression W, class Place = TAGMA_FRESH_TY
 
 /// Cross entropies with smoothed labels (Szegedy et al. 2016): a class has the probability p * (1 - s) + s / classes in
 /// place of p; of two classes, as with `sigmoid_cross_entropy`, a label z is z * (1 - s) + s / 2.
-/// @param label_smoothing s, from 0 to 1; it is not checked
+/// @param label_smoothing s, from 0 to 1; throws InvalidArgument for another
 /// @return and errors as without: TAGMA-E043 and TAGMA-E003 for logits and labels that do not fit, TAGMA-E014
 /// @{
 template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>
@@ -135,7 +145,9 @@ template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>
   TAGMA_NEEDS_FLOATS(x);
   if constexpr (diagnose::labels_fit_logits<x, y> && diagnose::is_floating_point<x>)
     return detail::make_node<op::smoothed_cross_entropy, ir::attributes<0>{}, Place>(
-        logits, labels, detail::literal_at<typename L::element_type, detail::part<Place, 0>, 0>(label_smoothing));
+        logits, labels,
+        detail::literal_at<typename L::element_type, detail::part<Place, 0>, 0>(
+            detail::checked_smoothing(label_smoothing)));
 }
 template <expression L, expression P, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] constexpr auto softmax_cross_entropy(const L& logits, const P& probabilities, double label_smoothing) {

@@ -4,6 +4,7 @@
 /// @file
 /// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
 
+#include <concepts>
 #include <tuple>
 #include <utility>
 
@@ -15,9 +16,11 @@
 
 namespace tagma {
 
+namespace detail {
 /// The outputs `Named` of a program inside device scopes, where they are `Scoped`.
 template <class Named, class Scoped>
 struct scoped_outputs;
+}  // namespace detail
 
 /// What a program computes; the operand of `compile`.
 template <expression... E>
@@ -27,20 +30,21 @@ struct output_list {
   /// The same inside a device scope.
   template <class Layer>
   [[nodiscard]] constexpr auto inside() const {
-    return scoped_outputs<output_list, output_list>{*this}.template inside<Layer>();
+    return detail::scoped_outputs<output_list, output_list>{*this}.template inside<Layer>();
   }
 };
 
+namespace detail {
 template <class Named, expression... E>
 struct scoped_outputs<Named, output_list<E...>> {
   Named outputs;
 
   template <class Layer>
   [[nodiscard]] constexpr auto inside() const {
-    return scoped_outputs<Named, output_list<decltype(detail::make_scoped<Layer>(std::declval<const E&>()))...>>{
-        outputs};
+    return scoped_outputs<Named, output_list<decltype(make_scoped<Layer>(std::declval<const E&>()))...>>{outputs};
   }
 };
+}  // namespace detail
 
 namespace diagnose {
 /// Stands for a result that was refused: nothing more is said about it.
@@ -59,6 +63,47 @@ auto outputs(const E&...) {
                 "TAGMA-E173 outputs: takes expressions, such as what a layer, a loss or tagma::minimize returns");
   return diagnose::refused{};
 }
+
+namespace detail {
+
+struct one_call {
+  void operator()() const;
+};
+/// Calls of expressions that are as good as those of a generic closure: a compiler can choose neither.
+struct generic_calls {
+  struct chosen {};
+  template <class A, class = int>
+  chosen operator()(const A&) const;
+  template <class A, class B, class = int>
+  chosen operator()(const A&, const B&) const;
+};
+template <class Closure>
+struct named_twice : Closure, one_call {};
+template <class Closure>
+struct called_twice : Closure, generic_calls {
+  using Closure::operator();
+  using generic_calls::operator();
+};
+/// True for a closure whose body has an error of its own, by which its call has no result. It has a call still, whose
+/// name is found twice, without an address; and so has a generic closure, which is called by expressions.
+template <class Closure>
+inline constexpr bool has_broken_body = [] {
+  using any = expr<tagma::spec<float>, void, false>;
+  using chosen = generic_calls::chosen;
+  if constexpr (!std::is_class_v<Closure> || std::is_final_v<Closure>)
+    return false;
+  else if constexpr (requires { &named_twice<Closure>::operator(); })
+    return false;
+  else if constexpr (requires { &Closure::operator(); })
+    return false;
+  else
+    return requires(const called_twice<Closure>& twice, const any& e) {
+      { twice(e) } -> std::same_as<chosen>;
+      { twice(e, e) } -> std::same_as<chosen>;
+    };
+}();
+
+}  // namespace detail
 
 namespace diagnose {
 /// A graph was built without a problem of this kind; the other arguments are what the problem is about.
@@ -116,11 +161,9 @@ inline constexpr bool function_names_a_device = ir::differ(Problem, ir::build_pr
 /// A program is text.
 template <class Closure>
 inline constexpr bool is_closure_printed = false;
-/// What is compiled is called without arguments.
+/// What is compiled is called without arguments. Of a body with an error, which has no result, that error speaks.
 template <class Closure>
-inline constexpr bool is_closure = requires(const Closure& closure) {
-  closure();
-};
+inline constexpr bool is_closure = std::is_invocable_v<const Closure&> || detail::has_broken_body<Closure>;
 /// It returns the outputs of a program, or something that was refused before.
 template <class Result>
 inline constexpr bool returns_outputs = std::is_same_v<Result, refused>;
@@ -318,7 +361,7 @@ template <class Closure>
 constexpr auto choose_graph() {
   if constexpr (closure_of_outputs<Closure>)
     return std::type_identity<compiled_graph<Closure>>{};
-  else if constexpr (diagnose::is_closure<Closure>)
+  else if constexpr (requires { typename closure_result<Closure>; })
     return std::type_identity<no_graph<closure_result<Closure>>>{};
   else
     return std::type_identity<no_graph<void>>{};
@@ -380,7 +423,7 @@ namespace early {
 #define TAGMA_REFUSES_CLOSURE(Closure)                                                                               \
   static_assert(diagnose::is_closure<Closure>,                                                                       \
                 "TAGMA-E172 compile: takes a closure: tagma::compile([=] { return tagma::outputs(loss, train); })"); \
-  if constexpr (diagnose::is_closure<Closure>)                                                                       \
+  if constexpr (requires { typename detail::closure_result<Closure>; })                                              \
   static_assert(diagnose::returns_outputs<detail::closure_result<Closure>>,                                          \
                 "TAGMA-E172 compile: the closure must return tagma::outputs(...)")
 

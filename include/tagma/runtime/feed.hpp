@@ -29,6 +29,8 @@ struct fed_twice {};
 template <class Tensor, class Value>
 struct other_element_type {};
 template <class Tensor, class Value>
+struct no_elements {};
+template <class Tensor, class Value>
 struct number_for_a_tensor {};
 }  // namespace diagnose
 
@@ -44,7 +46,7 @@ template <class T>
 concept text_like = std::is_convertible_v<const T&, std::string_view>;
 template <class T>
 concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
-  t.data();
+  *t.data();
   t.size();
 };
 
@@ -215,7 +217,10 @@ constexpr auto no_feed() {
 /// What is wrong with a value as one for a tensor of type `Spec`.
 template <class Spec, class Value>
 constexpr auto fault_of_value() {
-  if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename Spec::element_type>)
+  using fed = decltype(fed_element<Value>());
+  if constexpr (std::is_void_v<fed> || range_like<fed>)
+    return diagnose::no_elements<Spec, Value>{};
+  else if constexpr (!std::is_same_v<fed, typename Spec::element_type>)
     return diagnose::other_element_type<Spec, Value>{};
   else if constexpr (!tensor_like<Value> && !range_like<Value> && Spec::value.dims.rank != 0)
     return diagnose::number_for_a_tensor<Spec, Value>{};

@@ -86,6 +86,10 @@ inline constexpr bool feeds_have_element_types = true;
 template <class Placeholder, class Value>
 inline constexpr bool feeds_have_element_types<other_element_type<Placeholder, Value>> = false;
 template <class Fault>
+inline constexpr bool feeds_have_elements = true;
+template <class Placeholder, class Value>
+inline constexpr bool feeds_have_elements<no_elements<Placeholder, Value>> = false;
+template <class Fault>
 inline constexpr bool feeds_have_ranks = true;
 template <class Placeholder, class Value>
 inline constexpr bool feeds_have_ranks<number_for_a_tensor<Placeholder, Value>> = false;

@@ -179,6 +179,12 @@ template <class What, class Results>
 }  // namespace detail
 
 namespace diagnose {
+/// A session is made of a program.
+template <class What>
+inline constexpr bool is_compiled = false;
+/// Stands for the program of such a session.
+template <class What>
+struct no_program {};
 /// There is no resource that nothing makes.
 template <class Kind>
 inline constexpr bool makes_resources = std::is_void_v<Kind>;
@@ -207,6 +213,10 @@ inline constexpr bool makes_resources = std::is_void_v<Kind>;
   static_assert(diagnose::feeds_what_nothing_waits_for<Fault>,                                                        \
                 "TAGMA-E150 run: what is fed is not computed, but tagma::after waits for its operation");             \
   static_assert(diagnose::feeds_once<Fault>, "TAGMA-E151 run: one tensor is fed twice");                              \
+  static_assert(                                                                                                      \
+      diagnose::feeds_have_elements<Fault>,                                                                           \
+      "TAGMA-E311 run: a tensor, a view, or a range of elements in a row can be fed: std::span(array) for an array, " \
+      "tagma::tensor<bool> for a std::vector<bool>");                                                                 \
   static_assert(diagnose::feeds_have_element_types<Fault>,                                                            \
                 "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                   \
   static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");   \
@@ -233,7 +243,8 @@ class session {
   using tables = detail::graph_tables<graph>;
 
   /// Finds the devices, allocates the variables and runs their initializers.
-  /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
+  /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense. Raises
+  /// TAGMA-E310 for what is no compiled program.
   template <class Unmade = decltype(detail::find_unmade<tables>())>
   explicit session(const Program& program, const session_options& options = {}) : own_(program, options) {
     static_assert(
@@ -254,9 +265,9 @@ class session {
   /// stops the run. Errors name the line of the call.
   /// @return a number, or a std::string, if its rank is 0, else a tensor; `no_value` for updates grouped together; a
   /// tuple for a list
-  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151 and E174 when compiled; throws InvalidArgument if
-  /// a feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel
-  /// reports.
+  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151, E174 and E311 when compiled; throws
+  /// InvalidArgument if a feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or
+  /// what a kernel reports.
   /// @{
   template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
@@ -334,6 +345,25 @@ class session {
 
   detail::program_session<std::remove_const_t<Program>> own_;
 };
+
+/// What is no program: TAGMA-E310.
+template <class What>
+class session<diagnose::no_program<What>> {
+ public:
+  explicit session(const What&, const session_options& = {}) {
+    static_assert(diagnose::is_compiled<What>,
+                  "TAGMA-E310 session: takes a compiled program: "
+                  "tagma::session session(tagma::compile([=] { return tagma::outputs(loss, train); }))");
+  }
+  template <class... Arguments>
+  diagnose::refused run(const Arguments&...) {
+    return {};
+  }
+};
+template <class What>
+  requires(!requires { typename What::graph; })
+session(const What&, const session_options& = {})
+->session<diagnose::no_program<What>>;
 
 }  // namespace tagma
 

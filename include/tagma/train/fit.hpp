@@ -96,6 +96,11 @@ template <class Element, std::size_t Count>
 }
 
 template <class Data>
+concept elements_of_data = requires(Data& data) {
+  *std::begin(data);
+  std::end(data);
+};
+template <class Data>
 using element_of_data = std::remove_cvref_t<decltype(*std::begin(std::declval<Data&>()))>;
 
 /// Calls a function with the components of an element.
@@ -121,6 +126,25 @@ decltype(auto) with_components(E& e, const F& f) {
     auto& [a, b, c, d, g, h] = e;
     return f(a, b, c, d, g, h);
   }
+}
+
+/// Whether components can be of several examples: none is a number, or a text, where a tensor is fed.
+template <class... P>
+struct batch_test {
+  template <class P1, class C>
+  static constexpr bool is_single = std::is_same_v<decltype(fault_of_value<typename P1::spec_type, C>()),
+                                                   diagnose::number_for_a_tensor<typename P1::spec_type, C>>;
+  template <class... C>
+  constexpr std::bool_constant<!(false || ... || is_single<P, C>)> operator()(const C&...) const {
+    return {};
+  }
+};
+template <class Element, class... P>
+[[nodiscard]] constexpr bool is_batch() {
+  if constexpr (has_components<Element, sizeof...(P)>())
+    return decltype(with_components<sizeof...(P)>(std::declval<Element&>(), batch_test<P...>()))::value;
+  else
+    return true;
 }
 
 /// Examples in a value that is fed.
@@ -207,7 +231,8 @@ class fit_run {
 template <bool Trained, class Session, class Fetches, class... P, class Element>
 std::int64_t run_reports(Session& s, const Fetches& fetches, const fit_inputs<P...>& in, Element& element,
                          std::vector<double>& values) {
-  if constexpr (has_components<std::remove_const_t<Element>, sizeof...(P)>()) {
+  if constexpr (has_components<std::remove_const_t<Element>, sizeof...(P)>() &&
+                is_batch<std::remove_const_t<Element>, P...>()) {
     return with_components<sizeof...(P)>(element, [&](const auto&... component) {
       const auto results =
           std::apply([&](const auto&... p) { return s.run(fetches, (p = component)...); }, in.placeholders);
@@ -240,19 +265,52 @@ template <class Session>
 
 }  // namespace detail
 
+namespace diagnose {
+/// Elements can be gone through.
+template <class Data>
+inline constexpr bool has_elements = detail::elements_of_data<Data>;
+/// A function makes elements from the number of an epoch.
+template <class Epochs>
+inline constexpr bool makes_datasets = false;
+template <class Epochs>
+  requires std::is_invocable_v<const Epochs&, std::uint64_t>
+inline constexpr bool makes_datasets<Epochs> =
+    detail::elements_of_data<std::invoke_result_t<const Epochs&, std::uint64_t>>;
+/// An element has a component for each of the inputs.
+template <class Element, class... Input>
+inline constexpr bool feeds_inputs = detail::has_components<Element, sizeof...(Input)>();
+/// An element has rows where an input has.
+template <class Element, class... Input>
+inline constexpr bool feeds_several = detail::is_batch<Element, Input...>();
+}  // namespace diagnose
+
+/// An element of a dataset can be fed to the inputs.
+#define TAGMA_NEEDS_ELEMENTS(Who, ...)                                                             \
+  static_assert(diagnose::feeds_inputs<__VA_ARGS__>,                                               \
+                "TAGMA-E299 " Who ": an element of the dataset has one component for each input"); \
+  static_assert(diagnose::feeds_several<__VA_ARGS__>,                                              \
+                "TAGMA-E308 " Who                                                                  \
+                ": an element of the dataset is one example, and the inputs take "                 \
+                "several: data.batch(128)")
+
 /// Means of the reports over all examples of a dataset, without an update; NaN if it is empty.
 /// @param data of elements that the inputs are fed with; the first component's outermost axis counts examples
-/// Throws what runs and the dataset throw. Raises TAGMA-E299 for elements with other components.
+/// Throws what runs and the dataset throw. Raises TAGMA-E299 for elements with other components, TAGMA-E307 for a
+/// function that makes a dataset, and TAGMA-E308 for elements that are no batches.
 template <class Session, class... P, class Data, class... E>
 [[nodiscard]] std::vector<double> evaluate(Session& session, const fit_inputs<P...>& in, Data&& data,
                                            const fit_report<E>&...) {
-  static_assert(detail::has_components<detail::element_of_data<Data>, sizeof...(P)>(),
-                "TAGMA-E299 evaluate: an element of the dataset has one component for each input");
-  std::vector<double> values(sizeof...(E), 0.0);
+  static_assert(diagnose::has_elements<Data>,
+                "TAGMA-E307 evaluate: takes a dataset, data.test.batch(1000), and no function that makes one");
   detail::report_means means(sizeof...(E));
-  for (auto&& element : data) {
-    const std::int64_t rows = detail::run_reports<false>(session, fetch_list<E...>{}, in, element, values);
-    means.add(values, rows);
+  if constexpr (diagnose::has_elements<Data>) {
+    using element = detail::element_of_data<Data>;
+    TAGMA_NEEDS_ELEMENTS("evaluate", element, P...);
+    std::vector<double> values(sizeof...(E), 0.0);
+    for (auto&& e : data) {
+      const std::int64_t rows = detail::run_reports<false>(session, fetch_list<E...>{}, in, e, values);
+      means.add(values, rows);
+    }
   }
   return means.means();
 }
@@ -275,27 +333,35 @@ template <class Session, class... P, class Data, class... E>
 ///                that is resumed goes on as it would have
 /// @param reports at least one; means over the examples of an epoch are told, drawn and watched
 /// Throws InvalidArgument for options that are none, before anything runs, and what runs, the dataset, callbacks and
-/// files throw; variables are then those of the last step. Raises TAGMA-E299 for elements with other components.
+/// files throw; variables are then those of the last step. Raises TAGMA-E299 for elements with other components,
+/// TAGMA-E307 for a dataset where a function makes one for each epoch, and TAGMA-E308 for elements that are no batches.
 template <class Session, expression Train, class... P, class Epochs, class... E>
 training_history fit(Session& session, [[maybe_unused]] const Train& train, const fit_inputs<P...>& in,
                      const Epochs& epochs, fit_options options, const fit_report<E>&... reports) {
-  static_assert(detail::has_components<detail::element_of_data<decltype(epochs(std::uint64_t{}))>, sizeof...(P)>(),
-                "TAGMA-E299 fit: an element of the dataset has one component for each input");
-  std::vector<double> values(sizeof...(E), 0.0);
+  static_assert(diagnose::makes_datasets<Epochs>,
+                "TAGMA-E307 fit: takes a function that makes the dataset of an epoch: "
+                "[&](std::uint64_t epoch) { return data.epoch(epoch).batch(128); }");
   detail::fit_run run(options, {reports.name...}, detail::core_of(session));
-  for (std::int64_t epoch = run.first(); epoch < options.epochs; ++epoch) {
-    run.begin_epoch(epoch);
-    auto&& data = epochs(static_cast<std::uint64_t>(epoch));
-    for (auto&& element : data) {
-      const std::int64_t rows = detail::run_reports<true>(session, fetch_list<Train, E...>{}, in, element, values);
-      run.step(values, rows);
+  if constexpr (diagnose::makes_datasets<Epochs>) {
+    using element = detail::element_of_data<std::invoke_result_t<const Epochs&, std::uint64_t>>;
+    TAGMA_NEEDS_ELEMENTS("fit", element, P...);
+    std::vector<double> values(sizeof...(E), 0.0);
+    for (std::int64_t epoch = run.first(); epoch < options.epochs; ++epoch) {
+      run.begin_epoch(epoch);
+      auto&& data = epochs(static_cast<std::uint64_t>(epoch));
+      for (auto&& e : data) {
+        const std::int64_t rows = detail::run_reports<true>(session, fetch_list<Train, E...>{}, in, e, values);
+        run.step(values, rows);
+      }
+      if (!run.end_epoch()) break;
     }
-    if (!run.end_epoch()) break;
   }
   return run.end();
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_ELEMENTS
 
 #ifndef TAGMA_COMPILED
 #include "tagma/train/fit.ipp"

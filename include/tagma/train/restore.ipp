@@ -254,10 +254,18 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
     positions.emplace(names.back(), i);
     wanted[i] = options.variables.empty();
   }
+  // Whether a name, or a pattern of names, is one of those that files leave out.
+  const auto is_preloaded = [&](std::string_view pattern) {
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (!is_saved(session.variables()[i]) && fits_pattern(pattern, session.variable(i).name(), stars)) return true;
+    return false;
+  };
   for (const std::string& pattern : options.variables) {
     bool found = false;
     for (const auto& [name, i] : positions)
       if (fits_pattern(pattern, name, stars)) wanted[i] = found = true;
+    if (!found && is_preloaded(pattern))
+      fail(status_code::invalid_argument, {path, ": variable '", pattern, "' is preloaded, and not restored"});
     if (!found)
       fail(status_code::not_found,
            {path, ": the program has no variable '", pattern, "' to restore", nearest_text(pattern, names)});
@@ -283,7 +291,11 @@ TAGMA_COLD TAGMA_DECL restore_report restore_variables(runtime::session_core& se
     if (target.variable.empty()) continue;
     const auto found = positions.find(target.variable);
     if (found == positions.end()) {
-      if (rule != nullptr && options.strict && count_stars(rule->key) == 0)
+      const bool named = rule != nullptr && options.strict && count_stars(rule->key) == 0;
+      if (named && is_preloaded(target.variable))
+        fail(status_code::invalid_argument, {path, ": tensor '", t->name, "' is for variable '", target.variable,
+                                             "', which is preloaded, and not restored"});
+      if (named)
         fail(status_code::not_found, {path, ": tensor '", t->name, "' is for variable '", target.variable,
                                       "', which the program has not", nearest_text(target.variable, names)});
       continue;

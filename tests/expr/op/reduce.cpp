@@ -17,16 +17,22 @@ template <class E>
 constexpr tg::shape dims_of(const E&) {
   return E::spec.dims;
 }
-static_assert(dims_of(tg::sum(x)) == tg::shape{} && dims_of(tg::sum<1>(x)) == tg::shape{2, 4} && dims_of(tg::sum<-1>(x)) == tg::shape{2, 3});
-static_assert(dims_of(tg::sum<0, 2>(x)) == tg::shape{3} && dims_of(tg::sum<0, 2>(x, tg::keep_dims)) == tg::shape{1, 3, 1});
+static_assert(dims_of(tg::sum(x)) == tg::shape{} && dims_of(tg::sum<1>(x)) == tg::shape{2, 4} &&
+              dims_of(tg::sum<-1>(x)) == tg::shape{2, 3});
+static_assert(dims_of(tg::sum<0, 2>(x)) == tg::shape{3} &&
+              dims_of(tg::sum<0, 2>(x, tg::keep_dims)) == tg::shape{1, 3, 1});
+static_assert(dims_of(tg::product<1>(x, tg::keep_dims)) == tg::shape{2, 1, 4} &&
+              dims_of(tg::reduce_min<0>(d, tg::keep_dims)) == tg::shape{1, 3});
 static_assert(dims_of(tg::mean<0>(d)) == tg::shape{3} && dims_of(tg::mean<1>(d)) == tg::shape{tg::dyn});
 static_assert(decltype(tg::argmax(x))::spec == tg::tensor_spec{tg::dtype::int64, {2, 3}});
-static_assert(tg::diagnose::axes_exist<tg::spec<float, 2, 3>, 0, -2, 1> && !tg::diagnose::axes_exist<tg::spec<float, 2, 3>, 0, 2>);
+static_assert(tg::diagnose::axes_exist<tg::spec<float, 2, 3>, 0, -2, 1> &&
+              !tg::diagnose::axes_exist<tg::spec<float, 2, 3>, 0, 2>);
 static_assert(!tg::diagnose::axes_exist<tg::spec<float>, 0>);
 
 tg::tensor<double> spread_out(const tg::shape& dims) {
   tg::tensor<double> t(dims);
-  for (tg::extent i = 0; i < dims.elements(); ++i) t[i] = 0.5 + static_cast<double>((i * 37) % 100) / 40;  // no two alike
+  for (tg::extent i = 0; i < dims.elements(); ++i)
+    t[i] = 0.5 + static_cast<double>((i * 37) % 100) / 40;  // no two alike
   return t;
 }
 
@@ -34,10 +40,13 @@ TEST_CASE("gradients of reductions, with and without their axes") {
   const auto shifted = x - tg::mean<1>(x, tg::keep_dims);
   const auto loss = tg::sum(tg::square(tg::sum<1>(shifted * x))) + tg::mean(tg::square(tg::reduce_max<0, 2>(x))) +
                     tg::sum(tg::reduce_min<1>(x) * tg::mean<1>(x)) + tg::sum(tg::product<0>(x)) +
-                    tg::sum(tg::square(tg::sum<2>(x, tg::keep_dims) * x)) + tg::product(tg::mean<0, 1>(x));
+                    tg::sum(tg::square(tg::sum<2>(x, tg::keep_dims) * x)) + tg::product(tg::mean<0, 1>(x)) +
+                    tg::sum(tg::square(tg::reduce_min<1>(x, tg::keep_dims)) * x) +
+                    tg::sum(tg::sin(tg::product<0, 2>(x, tg::keep_dims) * 0.01) * x);
   const auto slope = tg::gradient(loss, x);
   tg::session session(tg::compile([=] { return tg::outputs(loss, slope); }));
-  tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, slope), x = v); }, spread_out({2, 3, 4}));
+  tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, slope), x = v); },
+                           spread_out({2, 3, 4}));
 }
 
 TEST_CASE("gradients over a dynamic axis know its extent when the program runs") {
@@ -47,9 +56,20 @@ TEST_CASE("gradients over a dynamic axis know its extent when the program runs")
   const auto steepness = tg::sum(tg::square(slope));
   tg::session session(tg::compile([=] { return tg::outputs(loss, slope, steepness, curvature); }));
   for (const tg::extent n : {1, 2, 5}) {
-    tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, slope), d = v); }, spread_out({n, 3}));
-    tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(steepness, curvature), d = v); }, spread_out({n, 3}));
+    tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, slope), d = v); },
+                             spread_out({n, 3}));
+    tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(steepness, curvature), d = v); },
+                             spread_out({n, 3}));
   }
+}
+
+TEST_CASE("reductions of truth values keep their axes") {
+  const auto every = tg::all<1>(d > 1.0, tg::keep_dims);
+  const auto some = tg::any<0>(d > 1.0, tg::keep_dims);
+  tg::session session(tg::compile([=] { return tg::outputs(every, some); }));
+  const auto [all, any] = session.run(tg::fetch(every, some), d = tg::tensor<double>({2, 3}, {2, 3, 4, 0, 5, 1}));
+  REQUIRE((all.dims() == tg::shape{2, 1} && any.dims() == tg::shape{1, 3}));
+  CHECK((all[0] && !all[1] && any[0] && any[1] && any[2]));
 }
 
 TEST_CASE("equal extremes share the gradient") {

@@ -96,7 +96,8 @@ struct rotary_embedding : composition<24> {
 };
 
 /// softmax(q * k^T / sqrt(depth)) * v of each head. Inputs: q [batch, queries, heads * depth], k [batch, keys, heads *
-/// depth], v [batch, keys, heads * any], and where there is one, the mask. Attributes: heads, whether it is causal.
+/// depth], v [batch, keys, heads * any], and where there is one, the mask. Attributes: heads; whether it is causal,
+/// plus 2 where the mask lets each query see a key. A query that sees none gets zeros.
 struct attention : composition<32> {
   static constexpr const char* name = "attention";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -114,12 +115,12 @@ struct attention : composition<32> {
     for (int i = 0; i < 64; ++i) r = (r + x / r) / 2;
     return r;
   }
-  /// What a score is that does not count: finite, so that a query without keys gets the mean of all values, not NaN.
+  /// What a score is that does not count: finite, so that the weights of a query without keys are no NaN.
   static constexpr double masked(dtype type) { return type == dtype::float16 ? -65504 : -1e30; }
   /// Which pairs of query and key count, [batch, 1, queries, keys] or fewer axes; `no_node` if all do.
   static constexpr ir::node_id seen(auto& e) {
     ir::node_id result = ir::no_node;
-    if (e.attr(1) != 0) {
+    if ((e.attr(1) & 1) != 0) {
       const ir::node_id queries = positions::of(e, e.in(0), 1, dtype::int32);
       const ir::node_id keys = positions::of(e, e.in(1), 1, dtype::int32);
       result = e.emit(less_equal{}, keys, e.emit_with(expand_dims{}, ir::pack_attributes(0b10), queries));
@@ -138,10 +139,12 @@ struct attention : composition<32> {
     const double depth = static_cast<double>(e.g.spec(q).dims[3]);
     const ir::node_id scaled = e.emit(multiply{}, q, e.constant(1 / root(depth)));
     ir::node_id scores = e.emit_with(matmul{}, ir::pack_attributes(false, true), scaled, k);
-    if (const ir::node_id which = seen(e); which != ir::no_node)
-      scores = e.emit(select{}, which, scores, e.constant(masked(e.in_spec(0).type)));
+    const ir::node_id which = seen(e);
+    if (which != ir::no_node) scores = e.emit(select{}, which, scores, e.constant(masked(e.in_spec(0).type)));
     const ir::node_id weights = e.emit(softmax{}, scores);
-    const ir::node_id mixed = e.emit_with(matmul{}, ir::pack_attributes(false, false), weights, v);
+    ir::node_id mixed = e.emit_with(matmul{}, ir::pack_attributes(false, false), weights, v);
+    if (e.inputs.size() > 3 && (e.attr(1) & 2) == 0)
+      mixed = e.emit(select{}, e.emit_with(any{}, ir::pack_attributes(0b1000, 0b1000), which), mixed, e.constant(0));
     const extent joined[] = {e.in_spec(2).dims[2]};
     e.result = reshape_last(e, e.emit_with(transpose{}, ir::pack_attributes(0, 2, 1, 3), mixed), 2, joined);
   }
@@ -200,7 +203,7 @@ template <extent Heads = 1, extent Base = 10000, expression X, expression First,
 /// @param k [batch, keys, features]
 /// @param v [batch, keys, any]
 /// @param mask of bool, true for what is seen: [batch, keys], or [batch, queries, keys]; the batch may be 1. A query
-///             that sees no key gets the mean of all values
+///             that sees no key gets zeros, as in PyTorch
 /// @return [batch, queries, any]
 /// Raises TAGMA-E010, TAGMA-E014, TAGMA-E295 for other shapes, TAGMA-E296 for another mask.
 /// @{

@@ -233,6 +233,9 @@ constexpr void tile::gradient(auto& g) {
 }  // namespace op
 
 namespace diagnose {
+/// Operands are joined along an axis.
+template <class... Operands>
+inline constexpr bool names_its_axis = false;
 /// All operands have one rank, the axis exists, and they agree along every other axis.
 template <int Axis, class First, class... Rest>
 inline constexpr bool shapes_concatenate = [] {
@@ -321,6 +324,14 @@ template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
 [[nodiscard]] constexpr auto concat(const E&... e) {
   TAGMA_NEEDS_PARTS(Axis, typename E::spec_type...);
   return detail::make_concat<Axis, Place>(e...);
+}
+
+/// Without an axis: TAGMA-E309.
+template <expression... E>
+  requires(sizeof...(E) > 0)
+auto concat(const E&...) {
+  static_assert(diagnose::names_its_axis<E...>,
+                "TAGMA-E309 concat: the axis is a template argument: tagma::concat<1>(a, b); the last is -1");
 }
 
 /// The operands, of one shape, side by side along a new axis `Axis` of the result. Raises what `concat` does.

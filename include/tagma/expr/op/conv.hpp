@@ -165,6 +165,10 @@ namespace diagnose {
 template <conv_options Options>
 inline constexpr bool conv_options_are_valid =
     window_options_are_valid<Options.stride, Options.dilation, Options.padding>&& Options.groups >= 1;
+/// A filter is not empty along its height and width.
+template <class Filter>
+inline constexpr bool filter_has_elements = Filter::value.dims.rank != 4 ||
+                                            (Filter::value.dims[0] != 0 && Filter::value.dims[1] != 0);
 /// The channels of the images are those of the filter times the number of groups.
 template <class X, class Filter, int Groups>
 inline constexpr bool filter_fits_channels =
@@ -204,7 +208,8 @@ inline constexpr auto conv_attributes = ir::pack_attributes(op::window_plane::pa
 /// True if images and filter are what their names say, and the options possible.
 template <class X, class Filter, conv_options Options>
 inline constexpr bool is_filter = diagnose::same_element_type<X, Filter>&& diagnose::is_image_batch<X>&&
-    diagnose::is_image_batch<Filter>&& diagnose::conv_options_are_valid<Options>&& diagnose::is_floating_point<X>;
+    diagnose::is_image_batch<Filter>&& diagnose::conv_options_are_valid<Options>&& diagnose::is_floating_point<X>&&
+        diagnose::filter_has_elements<Filter>;
 /// True if, beyond that, they fit one another.
 template <class X, class Filter, conv_options Options>
 inline constexpr bool is_convolution = [] {

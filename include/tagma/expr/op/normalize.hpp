@@ -73,15 +73,25 @@ struct normalize_and_learn : composition<13> {
   static constexpr void expand(auto& e) { normalize::expand(e); }
   static constexpr void learn(auto& e) {
     const ir::node_id both = normalization::moments_of(e);
-    const ir::node_id moved[] = {move(e, 4, e.g.emit_output(both, 0)), move(e, 5, e.g.emit_output(both, 1))};
+    const ir::node_id is_there = has_rows(e);
+    const ir::node_id moved[] = {move(e, 4, e.g.emit_output(both, 0), is_there),
+                                 move(e, 5, e.g.emit_output(both, 1), is_there)};
     e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {moved});
   }
 
  private:
+  /// Whether the batch has rows, without which its moments are no numbers: one over their number is one at most.
+  /// `no_node` if the extents say so.
+  static constexpr ir::node_id has_rows(auto& e) {
+    if (fraction::elements(e.in_spec(0).dims, e.attr(0)) > 0) return ir::no_node;
+    return e.emit(less_equal{}, e.emit_with(fraction{}, ir::pack_attributes(e.attr(0)), e.in(0)), e.constant(1));
+  }
   /// Moves input `i`, which is read as it is behind what changed it before.
-  static constexpr ir::node_id move(auto& e, int i, ir::node_id moment) {
+  static constexpr ir::node_id move(auto& e, int i, ir::node_id moment, ir::node_id is_there) {
     constexpr int inputs = 7;
-    return e.emit(assign_sub{}, e.in(i), e.emit(multiply{}, e.emit(subtract{}, e.in(inputs + i), moment), e.in(6)));
+    ir::node_id way = e.emit(subtract{}, e.in(inputs + i), moment);
+    if (is_there != ir::no_node) way = e.emit(select{}, is_there, way, e.constant(0));
+    return e.emit(assign_sub{}, e.in(i), e.emit(multiply{}, way, e.in(6)));
   }
 };
 

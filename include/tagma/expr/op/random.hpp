@@ -48,6 +48,9 @@ struct truncated_normal : random_source {
 }  // namespace op
 
 namespace diagnose {
+/// What has a name has variables, which are called by it.
+template <class Input>
+inline constexpr bool has_variables = false;
 /// A random tensor has floating elements and static extents.
 template <class T, extent... Extents>
 inline constexpr bool can_be_random = is_floating(dtype_of<T>) && sizeof...(Extents) <= max_rank &&
@@ -211,6 +214,13 @@ template <expression E, detail::parameter Rate, class Phase, class Place = TAGMA
     }
     return e;
   }
+}
+
+/// With a name, which is for what has variables: TAGMA-E314.
+template <fixed_string Name, class E, class... Rest>
+auto dropout(const E&, const Rest&...) {
+  static_assert(diagnose::has_variables<E>,
+                "TAGMA-E314 dropout: has no variables, and so no name: tagma::dropout(x, 0.5, tagma::phase::training)");
 }
 
 }  // namespace tagma

@@ -216,8 +216,8 @@ inline constexpr bool axes_are_template_arguments = std::is_same_v<Keep, keep_di
                 "TAGMA-E178 " Who ": its axes are template arguments: tagma::" Who "<0>(x); nothing stands behind x")
 
 /// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
-/// `sum<0, 1>(x)` drops the axes; of `sum`, `mean` and `reduce_max`, `sum<0>(x, tagma::keep_dims)` keeps them with
-/// extent 1. `all` and `any` take bool, `mean` floating elements, the others numbers.
+/// `sum<0, 1>(x)` drops the axes; `sum<0>(x, tagma::keep_dims)` keeps them with extent 1, of all but `argmax` and
+/// `argmin`. `all` and `any` take bool, `mean` floating elements, the others numbers.
 /// Raises TAGMA-E020 if there is no such axis, TAGMA-E014, TAGMA-E016 and TAGMA-E017 for other elements.
 /// @{
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
@@ -240,6 +240,14 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::product, false, Place, Axes...>(e);
 }
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto product(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("product", Keep);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::product, true, Place, Axes...>(e);
+}
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reduce_max(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -260,17 +268,41 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
 }
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto reduce_min(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("reduce_min", Keep);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_min, true, Place, Axes...>(e);
+}
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto all(const E& e) {
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::all, false, Place, Axes...>(e);
 }
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto all(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("all", Keep);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::all, true, Place, Axes...>(e);
+}
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto any(const E& e) {
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::any, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto any(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("any", Keep);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::any, true, Place, Axes...>(e);
 }
 /// The mean of floating elements.
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
@@ -307,18 +339,6 @@ template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 
 /// These drop the axis: TAGMA-E178.
 /// @{
-template <int... Axes, expression E, class Keep = detail::run_time_axes>
-  requires(!expression<Keep>)
-auto product(const E&, const Keep&) { TAGMA_REFUSES_AXES("product", E); }
-template <int... Axes, expression E, class Keep = detail::run_time_axes>
-  requires(!expression<Keep>)
-auto reduce_min(const E&, const Keep&) { TAGMA_REFUSES_AXES("reduce_min", E); }
-template <int... Axes, expression E, class Keep = detail::run_time_axes>
-  requires(!expression<Keep>)
-auto all(const E&, const Keep&) { TAGMA_REFUSES_AXES("all", E); }
-template <int... Axes, expression E, class Keep = detail::run_time_axes>
-  requires(!expression<Keep>)
-auto any(const E&, const Keep&) { TAGMA_REFUSES_AXES("any", E); }
 template <int Axis = -1, expression E, class Keep = detail::run_time_axes>
   requires(!expression<Keep>)
 auto argmax(const E&, const Keep&) { TAGMA_REFUSES_AXES("argmax", E); }

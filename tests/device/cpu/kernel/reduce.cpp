@@ -69,6 +69,24 @@ TEST_CASE("every set of axes of odd shapes") {
     }
 }
 
+TEST_CASE("truth values over every set of axes") {
+  const tg::shape shapes[] = {{13}, {5, 7}, {3, 1, 11}, {4, 5, 6}, {2, 3, 2, 3, 2, 3}, {2, 0, 3}, {0, 3}, {3, 0}};
+  for (const tg::shape& dims : shapes)
+    for (const tg::extent every : {1, 2, 5, 1000}) {
+      tg::tensor<bool> in(dims), opposite(dims);
+      for (tg::extent i = 0; i < dims.elements(); ++i) in[i] = (i * 7 + 3) % every == 0, opposite[i] = !in[i];
+      for (unsigned mask = 1; mask < 1u << dims.rank; ++mask) {
+        INFO(tg::to_string(dims) << " over axes " << mask);
+        tg::tensor<bool> some(reduced(dims, mask)), none(reduced(dims, mask));
+        call<op::any>(some, {static_cast<tg::ir::attribute>(mask), 0}, in);
+        call<op::all>(none, {static_cast<tg::ir::attribute>(mask), 0}, opposite);
+        const auto expected = naive_reduce(in, mask, false, [](double a, double b) { return a + b > 0 ? 1.0 : 0.0; });
+        for (tg::extent i = 0; i < expected.dims().elements(); ++i)
+          CHECK((some[i] == expected[i] && none[i] == !expected[i]));
+      }
+    }
+}
+
 TEST_CASE("integers wrap around, whatever the sanitiser thinks of those that do not") {
   for (const tg::extent n : {2, 9, 40}) {
     tg::tensor<std::int32_t> in(tg::shape{n}), out(0);

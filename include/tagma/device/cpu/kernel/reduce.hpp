@@ -4,6 +4,8 @@
 /// @file
 /// Reductions on the CPU. Sums use fixed trees that depend on the shape alone: the bytes do not depend on the threads.
 
+#include <cstring>
+
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/reduce.hpp"
@@ -352,13 +354,20 @@ void reduce_bool(const kernel_args& args, const run_context&) {
     strides[a] = axes.reduced[a] ? 0 : stride;
     if (!axes.reduced[a]) stride *= axes.extents[a];
   }
-  for (std::int64_t i = 0; i < args.in[0].elements(); ++i) {
-    std::int64_t rest = i, at = 0;
-    for (int a = axes.count - 1; a >= 0; --a) {
+  // Rows of the last axis, each of one result or of results side by side.
+  const int last = axes.count - 1;
+  const std::int64_t row = last < 0 ? 1 : axes.extents[last], rows = row == 0 ? 0 : args.in[0].elements() / row;
+  for (std::int64_t r = 0; r < rows; ++r, from += row) {
+    std::int64_t rest = r, at = 0;
+    for (int a = last - 1; a >= 0; --a) {
       at += rest % axes.extents[a] * strides[a];
       rest /= axes.extents[a];
     }
-    to[at] = All ? to[at] & from[i] : to[at] | from[i];
+    if (last >= 0 && axes.reduced[last]) {
+      if (std::memchr(from, All ? 0 : 1, static_cast<std::size_t>(row)) != nullptr) to[at] = !All;
+    } else {
+      for (std::int64_t i = 0; i < row; ++i) to[at + i] = All ? to[at + i] & from[i] : to[at + i] | from[i];
+    }
   }
 }
 
