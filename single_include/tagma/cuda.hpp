@@ -7409,12 +7409,15 @@ struct fused_loop<on_cuda, types<Load...>, types<Operation...>> {
   template <std::size_t... L, std::size_t... O>
   TAGMA_DEVICE static void run_all(const cuda::place& at, const arguments& a, std::index_sequence<L...> l,
                                    std::index_sequence<O...> o) {
+    detail::loop_slots<std::index_sequence<L...>, values_of<Load>...> in;
+    const bool one_row = a.axes == 0;  // where neighbours are the same, all are
+    if (one_row && a.chunks > 0) (read_once<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data), ...);
     for (std::int64_t c = at.index(); c < a.chunks; c += at.count()) {
       const cuda::detail::loop_chunk<load_count> chunk(a, c, width);
       const std::int64_t left = a.inner - chunk.inner;
       const bool whole = a.aligned && left >= width;
       const int n = left < width ? static_cast<int>(left) : width;
-      detail::loop_slots<std::index_sequence<L...>, values_of<Load>...> in;
+      if (!one_row) (read_once<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data + chunk.rows[L]), ...);
       (read<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data + chunk.rows[L], chunk.inner, whole, n), ...);
       cuda::detail::neighbours<result, width> out;
       TAGMA_UNROLL
@@ -7426,8 +7429,10 @@ struct fused_loop<on_cuda, types<Load...>, types<Operation...>> {
   TAGMA_DEVICE static void read(values_of<L>& to, const std::byte* row, std::int64_t inner, bool whole, int n) {
     if constexpr (L::contiguous)
       to.read(row + inner * static_cast<std::int64_t>(sizeof(typename L::stored_type)), whole, n);
-    else
-      to.read(row, true, 1);
+  }
+  template <class L>
+  TAGMA_DEVICE static void read_once(values_of<L>& to, const std::byte* row) {
+    if constexpr (!L::contiguous) to.read(row, true, 1);
   }
   template <class In, std::size_t... L, std::size_t... O>
   TAGMA_DEVICE static result element(In& in, int i, std::index_sequence<L...>, std::index_sequence<O...>) {
@@ -8008,7 +8013,10 @@ class blas_product {
   static constexpr std::size_t most_workspace = std::size_t{32} << 20;
 
   explicit blas_product(const product_problem& p)
-      : type_(p.type), alignment_(p.alignment), has_bias_(p.after == epilogue::bias || p.after == epilogue::bias_relu) {
+      : type_(p.type),
+        alignment_(p.alignment),
+        has_bias_(p.after == epilogue::bias || p.after == epilogue::bias_relu),
+        is_small_(p.k <= 64) {
     check_blas(cublasLtMatmulDescCreate(operation_.place(), detail::blas_compute_type(p.type),
                                         p.type == dtype::float64 ? CUDA_R_64F : CUDA_R_32F),
                "the description of a matrix product");
@@ -8066,6 +8074,7 @@ class blas_product {
       workspace_ = best.workspaceSize;
       return best.state == CUBLAS_STATUS_SUCCESS;
     };
+    if (is_small_ && ask(0)) return true;
     if (!ask(most_workspace)) return false;
     return r.try_reserve(workspace_) || ask(r.workspace_size());
   }
@@ -8074,6 +8083,7 @@ class blas_product {
   dtype type_;
   std::uint32_t alignment_;
   bool has_bias_;
+  bool is_small_;  ///< to add up in parts would take longer, and needs working memory
   detail::blas_operation operation_;
   detail::blas_layout left_, right_, result_;
   cublasLtMatmulAlgo_t algorithm_{};
