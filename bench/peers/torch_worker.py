@@ -79,7 +79,7 @@ def train(device="cpu", compiled=False):
                               nn.Conv2d(32, 64, 5, padding="same"), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
                               nn.Linear(3136, 1024), nn.ReLU(), nn.Linear(1024, 10))
     model = model.to(device)
-    optimizer = (torch.optim.Adam(model.parameters(), lr=worker.ADAM_RATE) if adam else
+    optimizer = (torch.optim.Adam(model.parameters(), lr=worker.ADAM_RATE, **({"fused": True} if compiled else {})) if adam else
                  torch.optim.SGD(model.parameters(), lr=worker.SGD_RATE))
     loss_of = nn.CrossEntropyLoss()
     shape = (batch, 784) if work == "mlp" else (batch, 1, 28, 28)
