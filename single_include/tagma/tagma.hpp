@@ -31348,6 +31348,21 @@ TAGMA_INLINE pack<U, W> widen(const pack<T, W>& p) {
   return {r};
 }
 
+/// Integers of 64 bits as floats, rounded once: clang 19 makes doubles of them first. There is an instruction for one.
+template <class T>
+TAGMA_INLINE pack<float, 2> floats_of(const pack<T, 2>& p) {
+  pack<float, 2> r;
+  for (int i = 0; i < 2; ++i) {
+    float one;
+    if constexpr (is_signed<T>)
+      asm("scvtf %s0, %x1" : "=w"(one) : "r"(p.v[i]));
+    else
+      asm("ucvtf %s0, %x1" : "=w"(one) : "r"(p.v[i]));
+    r.v[i] = one;
+  }
+  return r;
+}
+
 /// The bits of four float16 numbers as floats, whether or not this thread flushes denormal floats to zero.
 TAGMA_INLINE pack<float, 4> widen_four_halves(const pack<std::uint16_t, 4>& h) {
   pack<float, 4>::vector_type r;
@@ -31411,6 +31426,8 @@ TAGMA_INLINE pack<U, W> convert_vector(const pack<T, W>& p) {
 #if defined(__aarch64__)
   if constexpr (fills_vector<U, T, W>)
     return widen<U>(p);
+  else if constexpr (same<U, float> && !floating<T> && sizeof(T) == 8 && W == 2)
+    return floats_of(p);
   else if constexpr (floating<U> && !floating<T> && sizeof(U) == 2 * sizeof(T))
     return convert_vector<U>(convert_vector<std::conditional_t<is_signed<T>, std::int64_t, std::uint64_t>>(p));
   else if constexpr (floating<T> && !floating<U> && sizeof(U) == 2 * sizeof(T))

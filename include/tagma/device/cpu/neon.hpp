@@ -42,6 +42,21 @@ TAGMA_INLINE pack<U, W> widen(const pack<T, W>& p) {
   return {r};
 }
 
+/// Integers of 64 bits as floats, rounded once: clang 19 makes doubles of them first. There is an instruction for one.
+template <class T>
+TAGMA_INLINE pack<float, 2> floats_of(const pack<T, 2>& p) {
+  pack<float, 2> r;
+  for (int i = 0; i < 2; ++i) {
+    float one;
+    if constexpr (is_signed<T>)
+      asm("scvtf %s0, %x1" : "=w"(one) : "r"(p.v[i]));
+    else
+      asm("ucvtf %s0, %x1" : "=w"(one) : "r"(p.v[i]));
+    r.v[i] = one;
+  }
+  return r;
+}
+
 /// The bits of four float16 numbers as floats, whether or not this thread flushes denormal floats to zero.
 TAGMA_INLINE pack<float, 4> widen_four_halves(const pack<std::uint16_t, 4>& h) {
   pack<float, 4>::vector_type r;

@@ -46,6 +46,8 @@ TAGMA_INLINE pack<U, W> convert_vector(const pack<T, W>& p) {
 #if defined(__aarch64__)
   if constexpr (fills_vector<U, T, W>)
     return widen<U>(p);
+  else if constexpr (same<U, float> && !floating<T> && sizeof(T) == 8 && W == 2)
+    return floats_of(p);
   else if constexpr (floating<U> && !floating<T> && sizeof(U) == 2 * sizeof(T))
     return convert_vector<U>(convert_vector<std::conditional_t<is_signed<T>, std::int64_t, std::uint64_t>>(p));
   else if constexpr (floating<T> && !floating<U> && sizeof(U) == 2 * sizeof(T))
