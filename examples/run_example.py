@@ -5,10 +5,11 @@
     <0.84..0.95>   stands for a number in that range,
     ...            alone on a line stands for any number of lines.
 What an example draws over itself with carriage returns does not count. An example whose data set is not on this machine
-is skipped (exit status 77), and says so."""
+is skipped (exit status 77), and says so. emulator=COMMAND runs the programs of another processor."""
 
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,7 @@ def main(program, source, values):
         return 1
     line = re.search(r"^// run: ?(.*)$", source.read_text(encoding="utf-8"), re.M)
     words = line.group(1).split() if line else []
+    emulator = shlex.split(values.pop("emulator", ""))
     with tempfile.TemporaryDirectory() as folder:
         values = {**values, "out": folder}
         for name, value in values.items():
@@ -62,7 +64,7 @@ def main(program, source, values):
                 print(f"skipped: {name} is not on this machine")
                 return SKIPPED
             words = [word.replace("{" + name + "}", value) for word in words]
-        run = subprocess.run([str(program), *words], capture_output=True, text=True, check=False, cwd=folder)
+        run = subprocess.run([*emulator, str(program), *words], capture_output=True, text=True, check=False, cwd=folder)
     expected = expected_path.read_text(encoding="utf-8").splitlines()
     if run.returncode == 0 and matches(expected, visible(run.stdout)):
         return 0

@@ -334,6 +334,9 @@ namespace tagma {
 TAGMA_DECL std::string build_info() {
   std::string text = "tagma " TAGMA_VERSION ", " TAGMA_COMPILER;
   text += ", matrix products by " + std::string(device::cpu::gemm_library());
+#if defined(__aarch64__)
+  text += ", loops for NEON";
+#else
 #if defined(__AVX2__) && defined(__FMA__)
   constexpr bool everywhere = true;
 #else
@@ -341,6 +344,7 @@ TAGMA_DECL std::string build_info() {
 #endif
   text += everywhere || device::cpu::best_level() == device::cpu::level::v3 ? ", loops for AVX2 and FMA"
                                                                             : ", loops for the baseline";
+#endif
   const int threads = device::cpu::available_cpus();
   text += ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   std::string parts;

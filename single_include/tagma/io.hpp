@@ -2810,7 +2810,7 @@ TAGMA_DECL void feature_values::parse_value(const wire::field& value, feature& f
     if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
     count = raw.size() / 4;
   } else if (f.kind == feature_kind::integers) {
-    if (packed ? !raw.empty() && raw.back() < 0 : value.type != wire::type::varint) fail_damaged();
+    if (packed ? !raw.empty() && (raw.back() & 0x80) != 0 : value.type != wire::type::varint) fail_damaged();
     count = static_cast<std::size_t>(
         std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
   } else if (!packed) {

@@ -22329,7 +22329,7 @@ TAGMA_DECL void relax() {
 #if defined(__x86_64__)
   asm volatile("pause");
 #elif defined(__aarch64__)
-  asm volatile("yield");
+  asm volatile("isb");  // most processors take "yield" for nothing, and a short while would be none
 #endif
 }
 
@@ -29973,12 +29973,17 @@ TAGMA_DECL shape shape_for(const fed_node& to, std::size_t elements, const sourc
 /// @file
 /// Numbers below the smallest normal one count as zero while kernels run: the running means of optimizers decay into
 /// that range, where processors are a hundred times slower. TensorFlow's threads do the same.
+/// Of float16 they are kept everywhere: its numbers are computed as floats, and are normal ones then.
+
+#include <cstdint>
 
 namespace tagma::device::cpu {
 
 inline void restore_denormals([[maybe_unused]] unsigned before) {
 #if defined(__SSE2__)
   asm volatile("ldmxcsr %0" : : "m"(before) : "memory");
+#elif defined(__aarch64__)
+  asm volatile("msr fpcr, %0" : : "r"(std::uint64_t{before}) : "memory");
 #endif
 }
 
@@ -29991,6 +29996,13 @@ inline unsigned flush_denormals() {
   if ((before & (flush_to_zero | denormals_are_zero)) != (flush_to_zero | denormals_are_zero))
     restore_denormals(before | flush_to_zero | denormals_are_zero);
   return before;
+#elif defined(__aarch64__)
+  std::uint64_t before = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(before));
+  constexpr unsigned flush_to_zero = 0x0100'0000;  // of operands as well as results
+  const auto mode = static_cast<unsigned>(before);
+  if ((mode & flush_to_zero) == 0) restore_denormals(mode | flush_to_zero);
+  return mode;
 #else
   return 0;
 #endif
@@ -30005,7 +30017,8 @@ inline unsigned flush_denormals() {
 /// itself
 /// (-march=native) needs nothing of that. With TAGMA_PORTABLE=1 every loop is compiled twice and chosen at run time,
 /// which costs half as much compile time again. Variants may differ in the last bit of a result, because FMA rounds
-/// once where a multiplication and an addition round twice.
+/// once where a multiplication and an addition round twice. On aarch64, whose every processor has NEON with FMA, there
+/// is one variant.
 
 #if !defined(TAGMA_PORTABLE)
 #define TAGMA_PORTABLE 0
@@ -31607,6 +31620,89 @@ TAGMA_INLINE T reduce_max(const pack<T, W>& p) {
 }
 
 }  // namespace tagma::device::cpu
+// ---- tagma/device/cpu/neon.hpp
+
+/// @file
+/// Single instructions of aarch64 for packs, where g++ 12 takes the lanes one by one or the general formula takes many:
+/// part of pack.hpp. As text, since the compilers' manuals list no builtins, and <arm_neon.h> costs each file an eighth
+/// of what tagma.hpp does.
+
+#include <cstdint>
+
+#if defined(__aarch64__)
+
+namespace tagma::device::cpu::detail {
+
+/// True if elements of type T are eight bytes, and as many of type U a whole vector.
+template <class U, class T, int W>
+inline constexpr bool fills_vector = sizeof(U) == 2 * sizeof(T) &&
+                                     static_cast<int>(sizeof(U)) * W == 16 && floating<U> == floating<T>;
+
+/// Numbers as numbers of twice the size, integers as integers of twice the size.
+template <class U, class T, int W>
+  requires(fills_vector<U, T, W>)
+TAGMA_INLINE pack<U, W> widen(const pack<T, W>& p) {
+  typename pack<U, W>::vector_type r;
+  if constexpr (floating<T>)
+    asm("fcvtl %0.2d, %1.2s" : "=w"(r) : "w"(p.v));
+  else if constexpr (is_signed<T> && W == 8)
+    asm("sxtl %0.8h, %1.8b" : "=w"(r) : "w"(p.v));
+  else if constexpr (is_signed<T> && W == 4)
+    asm("sxtl %0.4s, %1.4h" : "=w"(r) : "w"(p.v));
+  else if constexpr (is_signed<T>)
+    asm("sxtl %0.2d, %1.2s" : "=w"(r) : "w"(p.v));
+  else if constexpr (W == 8)
+    asm("uxtl %0.8h, %1.8b" : "=w"(r) : "w"(p.v));
+  else if constexpr (W == 4)
+    asm("uxtl %0.4s, %1.4h" : "=w"(r) : "w"(p.v));
+  else
+    asm("uxtl %0.2d, %1.2s" : "=w"(r) : "w"(p.v));
+  return {r};
+}
+
+/// Integers of 64 bits as floats, rounded once: clang 19 makes doubles of them first. There is an instruction for one.
+template <class T>
+TAGMA_INLINE pack<float, 2> floats_of(const pack<T, 2>& p) {
+  pack<float, 2> r;
+  for (int i = 0; i < 2; ++i) {
+    float one;
+    if constexpr (is_signed<T>)
+      asm("scvtf %s0, %x1" : "=w"(one) : "r"(p.v[i]));
+    else
+      asm("ucvtf %s0, %x1" : "=w"(one) : "r"(p.v[i]));
+    r.v[i] = one;
+  }
+  return r;
+}
+
+/// The bits of four float16 numbers as floats, whether or not this thread flushes denormal floats to zero.
+TAGMA_INLINE pack<float, 4> widen_four_halves(const pack<std::uint16_t, 4>& h) {
+  pack<float, 4>::vector_type r;
+  asm("fcvtl %0.4s, %1.4h" : "=w"(r) : "w"(h.v));
+  return {r};
+}
+/// Four floats rounded to the nearest float16, ties to even.
+TAGMA_INLINE pack<std::uint16_t, 4> narrow_to_four_halves(const pack<float, 4>& p) {
+  pack<std::uint16_t, 4>::vector_type r;
+  asm("fcvtn %0.4h, %1.4s" : "=w"(r) : "w"(p.v));
+  return {r};
+}
+
+/// Square roots of a whole vector.
+TAGMA_INLINE pack<float, 4> roots(const pack<float, 4>& x) {
+  pack<float, 4>::vector_type r;
+  asm("fsqrt %0.4s, %1.4s" : "=w"(r) : "w"(x.v));
+  return {r};
+}
+TAGMA_INLINE pack<double, 2> roots(const pack<double, 2>& x) {
+  pack<double, 2>::vector_type r;
+  asm("fsqrt %0.2d, %1.2d" : "=w"(r) : "w"(x.v));
+  return {r};
+}
+
+}  // namespace tagma::device::cpu::detail
+
+#endif
 
 namespace tagma::device::cpu {
 
@@ -31639,6 +31735,18 @@ TAGMA_INLINE pack<T, W> select(const pack<bool, W>& condition, const pack<T, W>&
 namespace detail {
 template <class U, class T, int W>
 TAGMA_INLINE pack<U, W> convert_vector(const pack<T, W>& p) {
+#if defined(__aarch64__)
+  if constexpr (fills_vector<U, T, W>)
+    return widen<U>(p);
+  else if constexpr (same<U, float> && !floating<T> && sizeof(T) == 8 && W == 2)
+    return floats_of(p);
+  else if constexpr (floating<U> && !floating<T> && sizeof(U) == 2 * sizeof(T))
+    return convert_vector<U>(convert_vector<std::conditional_t<is_signed<T>, std::int64_t, std::uint64_t>>(p));
+  else if constexpr (floating<T> && !floating<U> && sizeof(U) == 2 * sizeof(T))
+    return convert_vector<U>(convert_vector<double>(p));
+  else if constexpr (floating<T> && !floating<U> && sizeof(T) == 2 * sizeof(U))
+    return convert_vector<U>(convert_vector<std::int64_t>(p));
+#endif
   return {__builtin_convertvector(p.v, typename pack<U, W>::vector_type)};
 }
 
@@ -31673,6 +31781,12 @@ TAGMA_INLINE pack<U, W> convert_lanes(const pack<T, W>& p) {
 /// The bits of float16 numbers as floats, exactly, even in a thread that flushes denormal floats to zero.
 template <int W>
 TAGMA_INLINE pack<float, W> widen_half(const pack<std::uint16_t, W>& h) {
+#if defined(__aarch64__)
+  if constexpr (W == 4)
+    return widen_four_halves(h);
+  else if constexpr (W > 4)
+    return join(widen_half(low_half(h)), widen_half(high_half(h)));
+#endif
   const auto u = convert<std::uint32_t>(h);
   const auto a = u & 0x7fffu;
   const auto tiny = reinterpret<std::uint32_t>(convert<float>(reinterpret<std::int32_t>(a)) * 0x1p-24f);
@@ -31684,6 +31798,12 @@ TAGMA_INLINE pack<float, W> widen_half(const pack<std::uint16_t, W>& h) {
 /// Floats rounded to the nearest float16, ties to even.
 template <int W>
 TAGMA_INLINE pack<std::uint16_t, W> narrow_half(const pack<float, W>& p) {
+#if defined(__aarch64__)
+  if constexpr (W == 4)
+    return narrow_to_four_halves(p);
+  else if constexpr (W > 4)
+    return join(narrow_half(low_half(p)), narrow_half(high_half(p)));
+#endif
   using U = pack<std::uint32_t, W>;
   const U x = reinterpret<std::uint32_t>(p);
   const U a = x & 0x7fffffffu;
@@ -31739,6 +31859,16 @@ TAGMA_INLINE pack<float, W> to_odd_float(const pack<T, W>& p) {
         convert<double>(reinterpret<T>(select(x + short_enough < short_enough + short_enough, x, odd))));
   }
 }
+
+/// A pack of fewer bytes is no vector: elements are widened together, not half by half. 0: there are no such packs.
+#if defined(__x86_64__)
+inline constexpr int least_bytes = 0;
+#else
+inline constexpr int least_bytes = 8;
+#endif
+template <class T>
+using twice_as_long = std::conditional_t<is_signed<T>, typename integer<static_cast<int>(2 * sizeof(T))>::type,
+                                         typename integer<static_cast<int>(2 * sizeof(T))>::unsigned_type>;
 }  // namespace detail
 
 /// Rounds floats to the precision of T, where T is float16 or bfloat16; leaves every other pack as it is.
@@ -31770,6 +31900,9 @@ TAGMA_INLINE pack<compute_t<U>, W> convert(const pack<T, W>& p) {
     return convert<U>(reinterpret<std::uint8_t>(p));
   else if constexpr (!detail::floating<T> && !detail::floating<U> && detail::split<T, W> && sizeof(T) >= 4 * sizeof(U))
     return convert<U>(convert<typename detail::integer<static_cast<int>(sizeof(T) / 2)>::unsigned_type>(p));
+  else if constexpr (!detail::floating<T> && detail::split<U, W> && sizeof(U) > 2 * sizeof(T) &&
+                     static_cast<int>(sizeof(T)) * W <= detail::least_bytes)
+    return convert<U>(convert<detail::twice_as_long<T>>(p));
   else if constexpr (detail::split<T, W> || detail::split<U, W>)
     return join(convert<U>(low_half(p)), convert<U>(high_half(p)));
   else
@@ -32318,6 +32451,8 @@ TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
     return {__builtin_ia32_sqrtps(x.v)};
   else if constexpr (static_cast<int>(sizeof(T)) * W == 16)
     return {__builtin_ia32_sqrtpd(x.v)};
+#elif defined(__aarch64__)
+  if constexpr (static_cast<int>(sizeof(T)) * W == 16) return roots(x);
 #endif
   pack<T, W> r = x;
   for (int i = 0; i < W; ++i) {
@@ -32334,12 +32469,15 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> sin_part(const pack<T, W>& x) {
   auto y = select(x == T{0}, x, trig_part<0>(x));
   if (any(magnitude(x) > trig_limit<T>)) [[unlikely]] {
+    const auto from = x;  // what lanes are taken from is in memory: here alone
+    auto to = y;
     for (int i = 0; i < W; ++i) {
       if constexpr (same<T, float>)
-        set_lane(y, i, __builtin_sinf(lane(x, i)));
+        set_lane(to, i, __builtin_sinf(lane(from, i)));
       else
-        set_lane(y, i, __builtin_sin(lane(x, i)));
+        set_lane(to, i, __builtin_sin(lane(from, i)));
     }
+    y = to;
   }
   return y;
 }
@@ -32347,12 +32485,15 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> cos_part(const pack<T, W>& x) {
   auto y = trig_part<1>(x);
   if (any(magnitude(x) > trig_limit<T>)) [[unlikely]] {
+    const auto from = x;  // what lanes are taken from is in memory: here alone
+    auto to = y;
     for (int i = 0; i < W; ++i) {
       if constexpr (same<T, float>)
-        set_lane(y, i, __builtin_cosf(lane(x, i)));
+        set_lane(to, i, __builtin_cosf(lane(from, i)));
       else
-        set_lane(y, i, __builtin_cos(lane(x, i)));
+        set_lane(to, i, __builtin_cos(lane(from, i)));
     }
+    y = to;
   }
   return y;
 }
@@ -33196,8 +33337,13 @@ template <class T>
 /// vectors in small functions are what a compiler is done with soon.
 template <class T>
 struct plain_vectors {
-  typedef T type __attribute__((vector_size(32), aligned(alignof(T)), may_alias));
-  static constexpr std::int64_t lanes = 32 / sizeof(T), tile = 4 * lanes;
+#if defined(__x86_64__)
+  static constexpr std::size_t bytes = 32;
+#else
+  static constexpr std::size_t bytes = 16;  // g++ keeps vectors that the processor has not in memory
+#endif
+  typedef T type __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
+  static constexpr std::int64_t lanes = bytes / sizeof(T), tile = 4 * lanes;
 };
 
 /// Adds `count` terms to some whole tiles of a row. `next` elements are between those of the first matrix.

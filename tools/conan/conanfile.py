@@ -38,8 +38,8 @@ class Tagma(ConanFile):
 
     def validate(self):
         check_min_cppstd(self, 20)
-        if self.settings.os != "Linux" or self.settings.arch != "x86_64":
-            raise ConanInvalidConfiguration("tagma is for Linux on x86-64")
+        if self.settings.os != "Linux" or self.settings.arch not in ("x86_64", "armv8"):
+            raise ConanInvalidConfiguration("tagma is for Linux on x86-64 and aarch64")
         if self.options.tls and not self.options.asio:
             raise ConanInvalidConfiguration("tagma: tls=True is of use with asio=True only")
         if not self.options.eigen and not self.options.system:

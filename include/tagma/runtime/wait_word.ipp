@@ -23,7 +23,7 @@ TAGMA_DECL void relax() {
 #if defined(__x86_64__)
   asm volatile("pause");
 #elif defined(__aarch64__)
-  asm volatile("yield");
+  asm volatile("isb");  // most processors take "yield" for nothing, and a short while would be none
 #endif
 }
 

@@ -21,7 +21,11 @@ TEST_CASE("one line says what the program was compiled with") {
 #else
   CHECK(contains(", matrix products by Eigen, "));
 #endif
+#if defined(__aarch64__)
+  CHECK(contains(", loops for NEON, "));
+#else
   CHECK(contains(", loops for AVX2 and FMA, ") != contains(", loops for the baseline, "));
+#endif
   CHECK(contains(", " + std::to_string(tagma::device::cpu::available_cpus()) + " thread"));
 #if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
   CHECK(contains("zlib"));

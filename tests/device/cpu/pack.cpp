@@ -201,6 +201,23 @@ TEMPLATE_TEST_CASE("what is wider than a float is rounded to 16 bits once", "[pa
   check_rounding<TestType>(integers_around<std::int32_t>());
 }
 
+TEST_CASE("integers of 64 bits are rounded to floats once", "[pack]") {
+  // Halfway between two floats but for bits that a double does not hold.
+  const std::int64_t half = (std::int64_t{1} << 60) + (std::int64_t{1} << 36);
+  const std::int64_t in[8] = {half + 1, half, half - 1, -half - 1, -half, 1 - half, INT64_MAX, INT64_MIN};
+  const float expected[8] = {0x1.000002p60f, 0x1p60f, 0x1p60f, -0x1.000002p60f, -0x1p60f, -0x1p60f, 0x1p63f, -0x1p63f};
+  float baseline[8], best[8];
+  using loop = convert_loop<float, std::int64_t>;
+  cpu::run_baseline<loop, float*, const std::int64_t*>(static_cast<float*>(baseline),
+                                                       static_cast<const std::int64_t*>(in));
+  cpu::dispatch<loop>(static_cast<float*>(best), static_cast<const std::int64_t*>(in));
+  for (int i = 0; i < 8; ++i) {
+    CAPTURE(in[i]);
+    CHECK(baseline[i] == expected[i]);
+    CHECK(best[i] == expected[i]);
+  }
+}
+
 TEMPLATE_TEST_CASE("arithmetic of floating packs", "[pack]", float, double) {
   using T = TestType;
   check_pairs<add_op, T, T>([](T a, T b) { return a + b; });

@@ -7,7 +7,8 @@
 /// itself
 /// (-march=native) needs nothing of that. With TAGMA_PORTABLE=1 every loop is compiled twice and chosen at run time,
 /// which costs half as much compile time again. Variants may differ in the last bit of a result, because FMA rounds
-/// once where a multiplication and an addition round twice.
+/// once where a multiplication and an addition round twice. On aarch64, whose every processor has NEON with FMA, there
+/// is one variant.
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"

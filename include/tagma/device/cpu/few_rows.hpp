@@ -36,8 +36,13 @@ template <class T>
 /// vectors in small functions are what a compiler is done with soon.
 template <class T>
 struct plain_vectors {
-  typedef T type __attribute__((vector_size(32), aligned(alignof(T)), may_alias));
-  static constexpr std::int64_t lanes = 32 / sizeof(T), tile = 4 * lanes;
+#if defined(__x86_64__)
+  static constexpr std::size_t bytes = 32;
+#else
+  static constexpr std::size_t bytes = 16;  // g++ keeps vectors that the processor has not in memory
+#endif
+  typedef T type __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
+  static constexpr std::int64_t lanes = bytes / sizeof(T), tile = 4 * lanes;
 };
 
 /// Adds `count` terms to some whole tiles of a row. `next` elements are between those of the first matrix.

@@ -42,6 +42,8 @@ TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
     return {__builtin_ia32_sqrtps(x.v)};
   else if constexpr (static_cast<int>(sizeof(T)) * W == 16)
     return {__builtin_ia32_sqrtpd(x.v)};
+#elif defined(__aarch64__)
+  if constexpr (static_cast<int>(sizeof(T)) * W == 16) return roots(x);
 #endif
   pack<T, W> r = x;
   for (int i = 0; i < W; ++i) {
@@ -58,12 +60,15 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> sin_part(const pack<T, W>& x) {
   auto y = select(x == T{0}, x, trig_part<0>(x));
   if (any(magnitude(x) > trig_limit<T>)) [[unlikely]] {
+    const auto from = x;  // what lanes are taken from is in memory: here alone
+    auto to = y;
     for (int i = 0; i < W; ++i) {
       if constexpr (same<T, float>)
-        set_lane(y, i, __builtin_sinf(lane(x, i)));
+        set_lane(to, i, __builtin_sinf(lane(from, i)));
       else
-        set_lane(y, i, __builtin_sin(lane(x, i)));
+        set_lane(to, i, __builtin_sin(lane(from, i)));
     }
+    y = to;
   }
   return y;
 }
@@ -71,12 +76,15 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> cos_part(const pack<T, W>& x) {
   auto y = trig_part<1>(x);
   if (any(magnitude(x) > trig_limit<T>)) [[unlikely]] {
+    const auto from = x;  // what lanes are taken from is in memory: here alone
+    auto to = y;
     for (int i = 0; i < W; ++i) {
       if constexpr (same<T, float>)
-        set_lane(y, i, __builtin_cosf(lane(x, i)));
+        set_lane(to, i, __builtin_cosf(lane(from, i)));
       else
-        set_lane(y, i, __builtin_cos(lane(x, i)));
+        set_lane(to, i, __builtin_cos(lane(from, i)));
     }
+    y = to;
   }
   return y;
 }

@@ -10,6 +10,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/lanes.hpp"
+#include "tagma/device/cpu/neon.hpp"
 
 namespace tagma::device::cpu {
 
@@ -42,6 +43,18 @@ TAGMA_INLINE pack<T, W> select(const pack<bool, W>& condition, const pack<T, W>&
 namespace detail {
 template <class U, class T, int W>
 TAGMA_INLINE pack<U, W> convert_vector(const pack<T, W>& p) {
+#if defined(__aarch64__)
+  if constexpr (fills_vector<U, T, W>)
+    return widen<U>(p);
+  else if constexpr (same<U, float> && !floating<T> && sizeof(T) == 8 && W == 2)
+    return floats_of(p);
+  else if constexpr (floating<U> && !floating<T> && sizeof(U) == 2 * sizeof(T))
+    return convert_vector<U>(convert_vector<std::conditional_t<is_signed<T>, std::int64_t, std::uint64_t>>(p));
+  else if constexpr (floating<T> && !floating<U> && sizeof(U) == 2 * sizeof(T))
+    return convert_vector<U>(convert_vector<double>(p));
+  else if constexpr (floating<T> && !floating<U> && sizeof(T) == 2 * sizeof(U))
+    return convert_vector<U>(convert_vector<std::int64_t>(p));
+#endif
   return {__builtin_convertvector(p.v, typename pack<U, W>::vector_type)};
 }
 
@@ -76,6 +89,12 @@ TAGMA_INLINE pack<U, W> convert_lanes(const pack<T, W>& p) {
 /// The bits of float16 numbers as floats, exactly, even in a thread that flushes denormal floats to zero.
 template <int W>
 TAGMA_INLINE pack<float, W> widen_half(const pack<std::uint16_t, W>& h) {
+#if defined(__aarch64__)
+  if constexpr (W == 4)
+    return widen_four_halves(h);
+  else if constexpr (W > 4)
+    return join(widen_half(low_half(h)), widen_half(high_half(h)));
+#endif
   const auto u = convert<std::uint32_t>(h);
   const auto a = u & 0x7fffu;
   const auto tiny = reinterpret<std::uint32_t>(convert<float>(reinterpret<std::int32_t>(a)) * 0x1p-24f);
@@ -87,6 +106,12 @@ TAGMA_INLINE pack<float, W> widen_half(const pack<std::uint16_t, W>& h) {
 /// Floats rounded to the nearest float16, ties to even.
 template <int W>
 TAGMA_INLINE pack<std::uint16_t, W> narrow_half(const pack<float, W>& p) {
+#if defined(__aarch64__)
+  if constexpr (W == 4)
+    return narrow_to_four_halves(p);
+  else if constexpr (W > 4)
+    return join(narrow_half(low_half(p)), narrow_half(high_half(p)));
+#endif
   using U = pack<std::uint32_t, W>;
   const U x = reinterpret<std::uint32_t>(p);
   const U a = x & 0x7fffffffu;
@@ -142,6 +167,16 @@ TAGMA_INLINE pack<float, W> to_odd_float(const pack<T, W>& p) {
         convert<double>(reinterpret<T>(select(x + short_enough < short_enough + short_enough, x, odd))));
   }
 }
+
+/// A pack of fewer bytes is no vector: elements are widened together, not half by half. 0: there are no such packs.
+#if defined(__x86_64__)
+inline constexpr int least_bytes = 0;
+#else
+inline constexpr int least_bytes = 8;
+#endif
+template <class T>
+using twice_as_long = std::conditional_t<is_signed<T>, typename integer<static_cast<int>(2 * sizeof(T))>::type,
+                                         typename integer<static_cast<int>(2 * sizeof(T))>::unsigned_type>;
 }  // namespace detail
 
 /// Rounds floats to the precision of T, where T is float16 or bfloat16; leaves every other pack as it is.
@@ -173,6 +208,9 @@ TAGMA_INLINE pack<compute_t<U>, W> convert(const pack<T, W>& p) {
     return convert<U>(reinterpret<std::uint8_t>(p));
   else if constexpr (!detail::floating<T> && !detail::floating<U> && detail::split<T, W> && sizeof(T) >= 4 * sizeof(U))
     return convert<U>(convert<typename detail::integer<static_cast<int>(sizeof(T) / 2)>::unsigned_type>(p));
+  else if constexpr (!detail::floating<T> && detail::split<U, W> && sizeof(U) > 2 * sizeof(T) &&
+                     static_cast<int>(sizeof(T)) * W <= detail::least_bytes)
+    return convert<U>(convert<detail::twice_as_long<T>>(p));
   else if constexpr (detail::split<T, W> || detail::split<U, W>)
     return join(convert<U>(low_half(p)), convert<U>(high_half(p)));
   else
