@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The training steps of tagma_transformer.cpp on a GPU.
+// The training steps of a block of a transformer on a GPU.
+#define TAGMA_NETWORK transformer
 #include "tagma/cuda.hpp"
 
-#include "../peers/tagma_transformer.cpp"
+#include "../networks/tagma_network.cpp"

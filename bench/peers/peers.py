@@ -26,7 +26,6 @@ CASES = {
                                           "eigen_mlp": 1.0, "tiny_dnn_mlp": 5.0}),
     "cnn-64": ("cnn", 64, "tagma_cnn", {"torch": 1.1, "torch_fused": None, "tensorflow": 1.1, "keras": None}),
     "lstm-32": ("lstm", 32, "tagma_lstm", {"torch": 1.3, "jax": 1.3}),
-    "transformer-16": ("transformer", 16, "tagma_transformer", {"torch": 1.2, "torch_fused": 1.2, "jax": 1.2}),
     "tiny-scan": ("tiny_scan", 1, "tagma_tiny_scan", {"jax": None, "torch": None}),
     "chain": ("chain", 1, "tagma_chain", {"hand_fused_chain": 0.9, "torch": 3.0, "tensorflow": None}),
     "branches": ("branches", 1, "tagma_branches", {"bare_threads_branches": 0.9}),
@@ -42,22 +41,32 @@ GPU_CASES = {
     "cnn-64": ("cnn", 64, "tagma_gpu_cnn", {"torch_gpu": None, "torch_gpu_compiled": 1.0}),
     "transformer-16": ("transformer", 16, "tagma_gpu_transformer", {"torch_gpu": None, "torch_gpu_compiled": 1.0}),
 }
+NETWORK_PEERS = {"torch_network": 1.2, "torch_network_compiled": 1.2}
+INFERENCE_PEERS = {"torch_network": 1.1, "torch_network_compiled": 1.1, "onnx_network": 1.1}
+NETWORK_CASES = {f"{network}-{batch}": (network, batch, f"tagma_network_{network}", NETWORK_PEERS)
+                 for network, batches in {"mlp": (1, 32, 256, 4096), "cnn": (64,), "lstm": (32,), "gru": (32,), "transformer": (16,),
+                                          "resnet": (16,), "mobilenet": (16,), "unet": (8,)}.items() for batch in batches}
+for case in ("lstm-32", "transformer-16"):
+    NETWORK_CASES[case] = (*NETWORK_CASES[case][:3], {**NETWORK_PEERS, "jax": 1.2})
+NETWORK_CASES |= {f"{network}-infer-{batch}": (network, batch, f"tagma_network_{network}", INFERENCE_PEERS)
+                  for network in ("mlp", "cnn", "gru", "transformer", "resnet", "mobilenet", "unet") for batch in (1, 16, 64)}
 ONE_THREAD = {"eigen_mlp", "tiny_dnn_mlp"}
 
 
 class Worker:
-    def __init__(self, name, work, batch, arguments):
+    def __init__(self, name, work, batch, arguments, task):
         build, _, program = name.rpartition(":")
         binary = pathlib.Path(build) / program if build else arguments.build / name
         command = [str(binary), str(batch)]
-        if (HERE / f"{name}_worker.py").exists():
-            command = [arguments.python, str(HERE / f"{name}_worker.py"), work, str(batch)]
+        script = next((f for f in (HERE / f"{name}_worker.py", HERE.parent / "networks" / f"{name}_worker.py") if f.exists()), None)
+        if script:
+            command = [arguments.python, str(script), work, str(batch)]
         elif not binary.exists():
             raise RuntimeError(f"there is no {binary.name}; build bench/peers, or give --build")
         environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads), "TF_CPP_MIN_LOG_LEVEL": "3"}
         if not arguments.gpu:
             environment["CUDA_VISIBLE_DEVICES"] = ""
-        self.process = subprocess.Popen([*command, str(arguments.threads), arguments.optimizer], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([*command, str(arguments.threads), task], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
         word, _, self.version = self.process.stdout.readline().strip().partition(" ")
         if word != "ready":
@@ -138,7 +147,8 @@ def main():
     parser.add_argument("--clock", choices=["wall", "processor"], default="wall",
                         help="processor: time that the threads of a worker ran, for machines that do other work too")
     parser.add_argument("--gpu", action="store_true", help="the cases of a GPU, with the workers of bench/gpu")
-    parser.add_argument("--case", action="append", choices=list({**CASES, **GPU_CASES}))
+    parser.add_argument("--networks", action="store_true", help="the cases of bench/networks: blocks of models, trained and run")
+    parser.add_argument("--case", action="append", choices=list({**CASES, **GPU_CASES, **NETWORK_CASES}))
     parser.add_argument("--peer", action="append")
     parser.add_argument("--against", type=pathlib.Path, help="where our workers of another build are: the only peers")
     parser.add_argument("--json", type=pathlib.Path, help="write the results there as well")
@@ -147,11 +157,11 @@ def main():
         parser.error("--pairs must be at least 2, --threads at least 1, --seconds positive")
     report = {"facts": facts(arguments), "results": {}}
     print(", ".join(f"{key} {value}" for key, value in report["facts"].items()))
-    print(f"{'case':12}{'peer':18}{'ours us':>12}{'peer us':>12}{'ratio':>9}{'middle half':>20}{'wanted':>8}  version")
-    cases = GPU_CASES if arguments.gpu else CASES
+    print(f"{'case':22}{'peer':18}{'ours us':>12}{'peer us':>12}{'ratio':>9}{'middle half':>20}{'wanted':>8}  version")
+    cases = GPU_CASES if arguments.gpu else NETWORK_CASES if arguments.networks else CASES
     for case in arguments.case or cases:
         if case not in cases:
-            parser.error(f"--case {case} is one {'without' if arguments.gpu else 'with'} --gpu")
+            parser.error(f"--case {case} is not one of these: {', '.join(cases)}")
         work, batch, own, peers = cases[case]
         if arguments.against:
             peers = {f"{arguments.against}:{own}": None}
@@ -161,17 +171,17 @@ def main():
             workers = []
             try:
                 for name in (own, peer):
-                    workers.append(Worker(name, work, batch, arguments))
+                    workers.append(Worker(name, work, batch, arguments, "infer" if "-infer-" in case else arguments.optimizer))
                 result = compare(*workers, arguments)
             except (RuntimeError, OSError, ValueError, IndexError) as problem:
-                print(f"{case:12}{peer[-17:]:18}  left out: {problem}")
+                print(f"{case:22}{peer[-17:]:18}  left out: {problem}")
                 continue
             finally:
                 for worker in workers:
                     worker.close()
             report["results"].setdefault(case, {})[peer] = {**result, "wanted": wanted}
             low, high = result["spread"]
-            print(f"{case:12}{peer[-17:]:18}{result['ours_us']:12.1f}{result['peer_us']:12.1f}{result['ratio']:9.2f}"
+            print(f"{case:22}{peer[-17:]:18}{result['ours_us']:12.1f}{result['peer_us']:12.1f}{result['ratio']:9.2f}"
                   f"{f'{low:.2f} to {high:.2f}':>20}{wanted or '-':>8}  {result['peer_version']}", flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")

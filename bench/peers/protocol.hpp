@@ -24,13 +24,14 @@ struct options {
   int batch = 32;
   int threads = 1;
   bool adam = true;
+  bool infer = false;  ///< no training
 
   options(int count, char** arguments) {
     if (count > 1) batch = std::atoi(arguments[1]);
     if (count > 2) threads = std::atoi(arguments[2]);
-    if (count > 3) adam = std::string(arguments[3]) != "sgd";
+    if (count > 3) adam = std::string(arguments[3]) != "sgd", infer = std::string(arguments[3]) == "infer";
     if (batch < 1 || threads < 1) {
-      std::fprintf(stderr, "usage: %s <batch> <threads> adam|sgd\n", arguments[0]);
+      std::fprintf(stderr, "usage: %s <batch> <threads> adam|sgd|infer\n", arguments[0]);
       std::exit(2);
     }
   }

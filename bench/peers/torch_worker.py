@@ -2,6 +2,8 @@
 """Training steps in PyTorch, eager, as its tutorials write them; `chain`: eight element-wise operations."""
 
 import functools
+import pathlib
+import sys
 
 import numpy
 import torch
@@ -50,28 +52,10 @@ def train(device="cpu", compiled=False):
 
         model = nn.Sequential(nn.LSTM(128, 128, batch_first=True), Last(), nn.Linear(128, 10))
     elif work == "transformer":
-        class Attention(nn.Module):
-            """Self-attention of 4 heads by PyTorch's fused function."""
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "networks"))
+        import torch_networks
 
-            def __init__(self):
-                super().__init__()
-                self.qkv, self.out = nn.Linear(128, 384), nn.Linear(128, 128)
-
-            def forward(self, x):
-                q, k, v = self.qkv(x).unflatten(-1, (3, 4, 32)).permute(2, 0, 3, 1, 4)
-                return self.out(nn.functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
-
-        class Block(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.attention = nn.Sequential(nn.LayerNorm(128), Attention())
-                self.dense = nn.Sequential(nn.LayerNorm(128), nn.Linear(128, 512), nn.GELU(), nn.Linear(512, 128))
-
-            def forward(self, x):
-                h = x + self.attention(x)
-                return (h + self.dense(h)).mean(1)
-
-        model = nn.Sequential(Block(), nn.Linear(128, 10))
+        model = torch_networks.make(work)
     elif work == "mlp":
         model = nn.Sequential(nn.Linear(784, 300), nn.ReLU(), nn.Linear(300, 100), nn.ReLU(), nn.Linear(100, 10))
     else:

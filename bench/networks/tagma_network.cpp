@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSL-1.0
+// Training steps of a network, or its inference where the third argument is `infer`. Each network is a program, which
+// TAGMA_NETWORK names: a block that many models are made of, with a dense layer of 10 classes behind it.
+#include <algorithm>
+
+#include "../peers/protocol.hpp"
+#include "tagma/base/version.hpp"
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+namespace {
+
+constexpr tg::conv_options same{.padding = tg::same_padding};
+
+/// The mean over height and width.
+template <tg::expression E>
+auto pooled(const E& e) {
+  return tg::mean<1, 2>(e);
+}
+
+struct mlp {
+  static constexpr auto x = tg::placeholder<"x", float, tg::dyn, 784>();
+  static auto model(const auto&) { return tg::dense<"second", 100>(tg::dense<"first", 300>(x, tg::relu), tg::relu); }
+};
+struct cnn {
+  static constexpr auto x = tg::placeholder<"x", float, tg::dyn, 28, 28, 1>();
+  static auto model(const auto&) {
+    const auto first = tg::max_pool<2>(tg::conv2d<"first", 32, 5, same>(x, tg::relu));
+    return tg::dense<"hidden", 1024>(tg::flatten(tg::max_pool<2>(tg::conv2d<"second", 64, 5, same>(first, tg::relu))),
+                                     tg::relu);
+  }
+};
+struct lstm {
+  static constexpr auto x = tg::placeholder<"x", float, tg::dyn, 32, 128>();
+  static auto model(const auto&) { return tg::lstm<"lstm", 128>(x); }
+};
+struct gru {
+  static constexpr auto x = tg::placeholder<"x", float, tg::dyn, 32, 128>();
+  static auto model(const auto&) { return tg::gru<"gru", 128>(x); }
+};
+struct transformer {
+  static constexpr auto x = tg::placeholder<"x", float, tg::dyn, 64, 128>();
+  static auto model(const auto&) { return tg::mean<1>(tg::transformer_block<"block", 4, 512>(x)); }
+};
+struct resnet {
+  static constexpr auto x = tg::placeholder<"x", float, tg::dyn, 28, 28, 64>();
+  static auto model(const auto& phase) {
+    const auto first = tg::relu(tg::batch_norm<"norm1">(tg::conv2d<"conv1", 64, 3, same>(x), phase));
+    return pooled(tg::relu(tg::batch_norm<"norm2">(tg::conv2d<"conv2", 64, 3, same>(first), phase) + x));
+  }
+};
+struct mobilenet {
+  static constexpr auto x = tg::placeholder<"x", float, tg::dyn, 28, 28, 32>();
+  static auto model(const auto& phase) {
+    const auto wide = tg::relu6(tg::batch_norm<"norm1">(tg::conv2d<"expand", 192, 1>(x), phase));
+    const auto each = tg::relu6(tg::batch_norm<"norm2">(tg::depthwise_conv2d<"depthwise", 3, 1, same>(wide), phase));
+    return pooled(tg::batch_norm<"norm3">(tg::conv2d<"project", 32, 1>(each), phase) + x);
+  }
+};
+struct unet {
+  static constexpr auto x = tg::placeholder<"x", float, tg::dyn, 32, 32, 16>();
+  static auto model(const auto&) {
+    const auto around = tg::conv2d<"down2", 32, 3, same>(tg::conv2d<"down1", 32, 3, same>(x, tg::relu), tg::relu);
+    const auto below = tg::conv2d<"below", 64, 3, same>(tg::max_pool<2>(around), tg::relu);
+    return pooled(tg::conv2d<"up", 32, 3, same>(tg::concat<-1>(around, tg::upsample2d<2>(below)), tg::relu));
+  }
+};
+
+using network = TAGMA_NETWORK;
+constexpr auto x = network::x;
+constexpr auto y = tg::placeholder<"y", std::uint8_t, tg::dyn>();
+
+auto logits(const auto& phase) { return tg::dense<"logits", 10>(network::model(phase)); }
+
+/// Inputs of the same numbers in every program: they do not matter, but all are normal.
+std::vector<tg::tensor<float>> inputs(int batch) {
+  tg::shape dims = decltype(x)::spec.dims;
+  dims.extents[0] = batch;
+  std::vector<tg::tensor<float>> all;
+  for (unsigned i = 0; i < peers::batches; ++i) {
+    std::mt19937 bits(i);
+    all.emplace_back(dims);
+    for (float& v : all.back().span()) v = static_cast<float>(bits() % 256) / 255;
+  }
+  return all;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const peers::options options(count, arguments);
+  const std::vector<tg::tensor<float>> in = inputs(options.batch);
+  const auto which = [](std::int64_t i) { return static_cast<std::size_t>(i % peers::batches); };
+  if (options.infer) {
+    const auto out = logits(tg::phase::inference);
+    tg::session session(tg::compile([=] { return tg::outputs(out); }),
+                        {.seed = 42, .intra_op_threads = options.threads});
+    return peers::serve(
+        TAGMA_VERSION,
+        [&](std::int64_t i) { return static_cast<double>(session.run(out, x = in[which(i)]).data()[0]); }, 3);
+  }
+  const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(logits(tg::phase::training), y));
+  const auto step = tg::minimize(loss, tg::adam{.learning_rate = peers::adam_rate});
+  tg::session session(tg::compile([=] { return tg::outputs(loss, step); }),
+                      {.seed = 42, .intra_op_threads = options.threads});
+  std::vector<tg::tensor<std::uint8_t>> labels;
+  for (unsigned i = 0; i < peers::batches; ++i)
+    labels.emplace_back(tg::shape{options.batch}, peers::make_batch(options.batch, i).labels);
+  return peers::serve(
+      TAGMA_VERSION,
+      [&](std::int64_t i) {
+        const auto [value, done] = session.run(tg::fetch(loss, step), x = in[which(i)], y = labels[which(i)]);
+        return static_cast<double>(value);
+      },
+      3);
+}
