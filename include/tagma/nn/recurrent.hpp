@@ -12,7 +12,7 @@
 #include "tagma/expr/op/loop.hpp"
 #include "tagma/expr/op/matmul.hpp"
 #include "tagma/expr/rules.hpp"
-#include "tagma/nn/initializers.hpp"
+#include "tagma/nn/layers.hpp"
 
 namespace tagma {
 
