@@ -1779,9 +1779,10 @@ inline void check_launch(cudaError_t status) {
   if (status == cudaErrorInvalidResourceHandle || status == cudaErrorInvalidDeviceFunction) {
     ignore(status);
     fail(status_code::unimplemented,
-         {"nvcc made no kernel for this step: its front end takes two expressions for one if they are equal but for "
-          "numbers "
-          "written in place; give one of the numbers a name, as in tagma::constant<\"two\">(2.0f)"});
+         {"the program has no kernel for this step: it was compiled for another GPU, or nvcc's front end took two "
+          "expressions "
+          "for one that are equal but for numbers written in place; then give one of the numbers a name, as in "
+          "tagma::constant<\"two\">(2.0f)"});
   }
   check(status, "cudaLaunchKernel");
 }
@@ -6991,8 +6992,9 @@ struct kernel<on_cuda, ir::key<op::unique>> {
 /// @file
 /// A loop of which nvcc has made no kernel, operation by operation. Its front end and the host compiler each work out
 /// the loops of a program, and the front end takes two expressions for one if they are equal but for numbers written in
-/// place, and operands that it cannot tell apart (docs/decisions/0003). What both know alike is which operations there
-/// are, on which types. So each loop asks for a kernel of each of its operations alone.
+/// place (docs/decisions/0003). Which operations there are, on which types, both know alike, but for sums of gradients
+/// of two such expressions. So each loop asks for a kernel of each of its operations alone. Results are rounded behind
+/// each operation, where a kernel of the whole loop joins products and sums.
 
 namespace tagma::device::cuda::detail {
 
@@ -7396,10 +7398,12 @@ struct fused_loop<on_cuda, types<Load...>, types<Operation...>> {
     run_all(at, a, std::make_index_sequence<load_count>{}, std::make_index_sequence<operation_count>{});
   }
 
-  /// By itself, each operation is such a loop.
-  static constexpr bool is_alone = operation_count == 1 && (Load::contiguous && ...);
   using apart =
       cuda::detail::loop_apart<types<Load...>, cuda::detail::operation_apart<Operation, Load..., Operation...>...>;
+  /// This is what an operation apart is.
+  static constexpr bool is_alone =
+      (operation_count == 1 && ... &&
+       std::is_same_v<fused_loop, typename cuda::detail::operation_apart<Operation, Load..., Operation...>::loop>);
 
   [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context& context);
   static void run_loop(const kernel_args& args, const run_context& context);

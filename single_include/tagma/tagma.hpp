@@ -83,6 +83,12 @@ inline constexpr std::uint64_t seen_hash<seen_place<Hash>> = Hash;
 template <class Place>
 inline constexpr bool is_no_place = std::is_void_v<Place> || seen_hash<Place> != 0;
 
+/// A hash, and that number, if there is one.
+template <class Place>
+[[nodiscard]] constexpr std::uint64_t with_seen_hash(std::uint64_t h) {
+  return seen_hash<Place> == 0 ? h : hash_combine(h, seen_hash<Place>);
+}
+
 /// What stands for a parameter of a function: the expression, if it is one.
 template <class Parameter>
 [[nodiscard]] constexpr std::uint64_t seen_hash_of() {
@@ -3643,7 +3649,7 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
     for (const ir::attribute a : attributes.list()) h = hash_combine(h, static_cast<std::uint64_t>(a));
     for (const ir::record* r : inputs) h = hash_combine(h, r->hash);
     for (const ir::record* r : controls) h = hash_combine(h, r->hash);
-    return seen_hash<Place> == 0 ? h : hash_combine(h, seen_hash<Place>);
+    return with_seen_hash<Place>(h);
   }
   static constexpr tensor_spec spec = infer().out;
   static constexpr bool carries =
@@ -3784,14 +3790,17 @@ namespace diagnose {
 template <class Text>
 inline constexpr bool follows_grammar_of_names = std::is_void_v<Text>;
 /// A layer has all of its template arguments.
-template <class Argument>
+template <class... Argument>
 inline constexpr bool has_name_and_sizes = false;
 }  // namespace diagnose
 
 namespace detail {
-/// What is a name among the arguments of a function.
-template <class T>
-concept text_argument = std::is_convertible_v<const T&, std::string_view>;
+/// Takes what is a name among the arguments of a function. A function of the user's own that takes it as it is comes
+/// first, by whatever way ours is found.
+struct meant_as_name {
+  template <class T>
+    requires std::is_convertible_v<const T&, std::string_view> meant_as_name(const T&);
+};
 /// The text as a type if it is no name, else void.
 template <fixed_string Text>
 constexpr auto find_bad_name() {
@@ -3871,9 +3880,9 @@ template <fixed_string Name, class T, extent... Extents>
 }
 
 /// With a name that is no template argument: TAGMA-E181.
-template <class T = void, extent... Extents, detail::text_argument Name>
-auto placeholder(const Name&) {
-  TAGMA_NEEDS_SIZES("placeholder", "<\"name\", float, tagma::dyn, 10>()", Name);
+template <class T = void, extent... Extents>
+auto placeholder(detail::meant_as_name) {
+  TAGMA_NEEDS_SIZES("placeholder", "<\"name\", float, tagma::dyn, 10>()", T);
 }
 
 }  // namespace tagma
@@ -4121,9 +4130,9 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 }
 
 /// With a name that is no template argument: TAGMA-E181.
-template <class T = void, extent... Extents, detail::text_argument Name, class... Rest>
-auto variable(const Name&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("variable", "<\"name\", float, 10>(tagma::zeros)", Name);
+template <class T = void, extent... Extents, class... Rest>
+auto variable(detail::meant_as_name, const Rest&...) {
+  TAGMA_NEEDS_SIZES("variable", "<\"name\", float, 10>(tagma::zeros)", T);
 }
 
 /// A variable that no session initialises, optimizers leave alone and files leave out: a data set in memory. Its
@@ -4207,10 +4216,8 @@ template <class T, class Id, class Definition, class S>
 
 template <class T, class Place, int Index, class S>
 [[nodiscard]] auto literal_at(S value) {
-  constexpr std::uint64_t hash =
-      hash_combine(hash_combine(hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)),
-                                static_cast<std::uint64_t>(Index)),
-                   seen_hash<Place>);
+  constexpr std::uint64_t hash = with_seen_hash<Place>(hash_combine(
+      hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)), static_cast<std::uint64_t>(Index)));
   using id = std::conditional_t<is_no_place<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
   return make_literal<T, id, literal_definition<T, hash, id>>(value);
 }
@@ -8106,11 +8113,18 @@ template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
   return detail::make_concat<Axis, Place>(e...);
 }
 
+namespace detail {
+/// Takes an operand. A function of the user's own that takes it as it is comes first, by whatever way ours is found.
+struct meant_as_operand {
+  template <expression E>
+  meant_as_operand(const E&);
+};
+}  // namespace detail
+
 /// Without an axis: TAGMA-E309.
-template <expression... E>
-  requires(sizeof...(E) > 0)
-auto concat(const E&...) {
-  static_assert(diagnose::names_its_axis<E...>,
+template <class... Rest>
+auto concat(detail::meant_as_operand, const Rest&...) {
+  static_assert(diagnose::names_its_axis<Rest...>,
                 "TAGMA-E309 concat: the axis is a template argument: tagma::concat<1>(a, b); the last is -1");
 }
 
@@ -11368,9 +11382,12 @@ inline constexpr bool is_activation<expr<Spec, Id, Carries>> = false;
 }  // namespace diagnose
 
 namespace detail {
-/// What stands first among the arguments of a layer, or is meant to.
-template <class T>
-concept first_of_layer = expression<T> || text_argument<T>;
+/// Takes what stands first among the arguments of a layer, or is meant to; as `meant_as_name`.
+struct meant_as_input {
+  template <class T>
+    requires(expression<T> || std::is_convertible_v<const T&, std::string_view>)
+  meant_as_input(const T&);
+};
 }  // namespace detail
 
 /// What a layer gets behind its input.
@@ -11419,9 +11436,9 @@ template <fixed_string Name, extent Units, class E, class Activation = decltype(
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Units, detail::first_of_layer E, class... Rest>
-auto dense(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("dense", "<\"name\", 10>(x)", E);
+template <extent... Units, class... Rest>
+auto dense(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("dense", "<\"name\", 10>(x)", Rest...);
 }
 
 }  // namespace tagma
@@ -11771,9 +11788,9 @@ template <extent... Sizes, expression X, detail::scalar... Rest>
 auto conv2d(const X&, Rest...) {
   TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
 }
-template <extent... Sizes, detail::text_argument X, class... Rest>
-auto conv2d(const X&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
+template <extent... Sizes, class... Rest>
+auto conv2d(detail::meant_as_name, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", Rest...);
 }
 /// @}
 
@@ -11842,9 +11859,9 @@ template <expression X, class... Phase>
 auto batch_norm(const X&, const Phase&...) {
   TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
 }
-template <detail::text_argument X, class... Rest>
-auto batch_norm(const X&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
+template <class... Rest>
+auto batch_norm(detail::meant_as_name, const Rest&...) {
+  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", Rest...);
 }
 /// @}
 
@@ -11867,9 +11884,9 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
   }
 }
 /// With a name that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::text_argument E, class... Rest>
-auto layer_norm(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("layer_norm", "<\"name\">(x)", E);
+template <extent... Sizes, class... Rest>
+auto layer_norm(detail::meant_as_name, const Rest&...) {
+  TAGMA_NEEDS_SIZES("layer_norm", "<\"name\">(x)", Rest...);
 }
 
 }  // namespace tagma
@@ -13036,7 +13053,7 @@ namespace detail {
 template <class Place, class Step>
 struct rate_definition {
   static constexpr std::uint64_t hash =
-      hash_combine(hash_combine(hash_text("scheduled_rate"), Step::record().hash), seen_hash<Place>);
+      with_seen_hash<Place>(hash_combine(hash_text("scheduled_rate"), Step::record().hash));
   using id = std::conditional_t<is_no_place<Place>, structural_id<hash>, id_of_place<Place, hash>>;
   static constexpr fixed_array<const ir::record*, 1> inputs{{find_record<typename Step::id>()}};
   static constexpr tensor_spec spec{dtype::float64, {}};
@@ -14053,9 +14070,9 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto rnn(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("rnn", "<\"name\", 32>(x)", E);
+template <extent... Sizes, class... Rest>
+auto rnn(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("rnn", "<\"name\", 32>(x)", Rest...);
 }
 
 /// The gated recurrent unit of Cho et al. 2014, as TensorFlow's GRUCell has it: the reset gate acts before the product.
@@ -14084,9 +14101,9 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto gru(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("gru", "<\"name\", 32>(x)", E);
+template <extent... Sizes, class... Rest>
+auto gru(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("gru", "<\"name\", 32>(x)", Rest...);
 }
 
 /// Long short-term memory, Hochreiter and Schmidhuber 1997, as TensorFlow's LSTMCell has it, without peepholes:
@@ -14112,9 +14129,9 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto lstm(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("lstm", "<\"name\", 32>(x)", E);
+template <extent... Sizes, class... Rest>
+auto lstm(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("lstm", "<\"name\", 32>(x)", Rest...);
 }
 /// @}
 
@@ -14272,9 +14289,9 @@ template <fixed_string Name, extent Heads, attention_options Options = attention
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto multi_head_attention(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("multi_head_attention", "<\"name\", 8>(x), for 8 heads", E);
+template <extent... Sizes, class... Rest>
+auto multi_head_attention(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("multi_head_attention", "<\"name\", 8>(x), for 8 heads", Rest...);
 }
 /// @}
 
@@ -14365,9 +14382,9 @@ template <fixed_string Name, extent Heads, extent Hidden, transformer_options Op
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto transformer_block(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("transformer_block", "<\"name\", 8, 2048>(x), for 8 heads and 2048 hidden units", E);
+template <extent... Sizes, class... Rest>
+auto transformer_block(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("transformer_block", "<\"name\", 8, 2048>(x), for 8 heads and 2048 hidden units", Rest...);
 }
 /// @}
 
@@ -14671,9 +14688,9 @@ template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options 
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto conv1d(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("conv1d", "<\"name\", 32, 3>(x), for 32 filters of 3 steps", E);
+template <extent... Sizes, class... Rest>
+auto conv1d(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv1d", "<\"name\", 32, 3>(x), for 32 filters of 3 steps", Rest...);
 }
 
 /// A convolution of each channel by itself: activation(y + bias), with variables "<Name>/kernel" [height, width, 1,
@@ -14706,9 +14723,9 @@ template <fixed_string Name, window Kernel, extent Multiplier = 1, conv_options 
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto depthwise_conv2d(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("depthwise_conv2d", "<\"name\", 3>(x), for filters of 3 x 3", E);
+template <extent... Sizes, class... Rest>
+auto depthwise_conv2d(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("depthwise_conv2d", "<\"name\", 3>(x), for filters of 3 x 3", Rest...);
 }
 
 /// Images made larger: each pixel becomes `Factor` x `Factor` equal ones.
@@ -14844,9 +14861,9 @@ template <fixed_string Name, extent Groups, expression X, class Place = TAGMA_FR
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto group_norm(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("group_norm", "<\"name\", 8>(x), for 8 groups", E);
+template <extent... Sizes, class... Rest>
+auto group_norm(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("group_norm", "<\"name\", 8>(x), for 8 groups", Rest...);
 }
 
 /// Normalisation by the root of the mean square of the features of each example, Zhang and Sennrich 2019:
@@ -14873,9 +14890,9 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto rms_norm(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("rms_norm", "<\"name\">(x)", E);
+template <extent... Sizes, class... Rest>
+auto rms_norm(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("rms_norm", "<\"name\">(x)", Rest...);
 }
 
 }  // namespace tagma
@@ -15324,9 +15341,9 @@ template <fixed_string Name, extent Filters, volume Kernel, conv3d_options Optio
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto conv3d(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("conv3d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3 x 3", E);
+template <extent... Sizes, class... Rest>
+auto conv3d(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv3d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3 x 3", Rest...);
 }
 
 }  // namespace tagma

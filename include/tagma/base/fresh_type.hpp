@@ -24,6 +24,12 @@ inline constexpr std::uint64_t seen_hash<seen_place<Hash>> = Hash;
 template <class Place>
 inline constexpr bool is_no_place = std::is_void_v<Place> || seen_hash<Place> != 0;
 
+/// A hash, and that number, if there is one.
+template <class Place>
+[[nodiscard]] constexpr std::uint64_t with_seen_hash(std::uint64_t h) {
+  return seen_hash<Place> == 0 ? h : hash_combine(h, seen_hash<Place>);
+}
+
 /// What stands for a parameter of a function: the expression, if it is one.
 template <class Parameter>
 [[nodiscard]] constexpr std::uint64_t seen_hash_of() {

@@ -218,7 +218,7 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
     for (const ir::attribute a : attributes.list()) h = hash_combine(h, static_cast<std::uint64_t>(a));
     for (const ir::record* r : inputs) h = hash_combine(h, r->hash);
     for (const ir::record* r : controls) h = hash_combine(h, r->hash);
-    return seen_hash<Place> == 0 ? h : hash_combine(h, seen_hash<Place>);
+    return with_seen_hash<Place>(h);
   }
   static constexpr tensor_spec spec = infer().out;
   static constexpr bool carries =

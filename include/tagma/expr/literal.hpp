@@ -47,10 +47,8 @@ template <class T, class Id, class Definition, class S>
 
 template <class T, class Place, int Index, class S>
 [[nodiscard]] auto literal_at(S value) {
-  constexpr std::uint64_t hash =
-      hash_combine(hash_combine(hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)),
-                                static_cast<std::uint64_t>(Index)),
-                   seen_hash<Place>);
+  constexpr std::uint64_t hash = with_seen_hash<Place>(hash_combine(
+      hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)), static_cast<std::uint64_t>(Index)));
   using id = std::conditional_t<is_no_place<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
   return make_literal<T, id, literal_definition<T, hash, id>>(value);
 }

@@ -28,14 +28,17 @@ namespace diagnose {
 template <class Text>
 inline constexpr bool follows_grammar_of_names = std::is_void_v<Text>;
 /// A layer has all of its template arguments.
-template <class Argument>
+template <class... Argument>
 inline constexpr bool has_name_and_sizes = false;
 }  // namespace diagnose
 
 namespace detail {
-/// What is a name among the arguments of a function.
-template <class T>
-concept text_argument = std::is_convertible_v<const T&, std::string_view>;
+/// Takes what is a name among the arguments of a function. A function of the user's own that takes it as it is comes
+/// first, by whatever way ours is found.
+struct meant_as_name {
+  template <class T>
+    requires std::is_convertible_v<const T&, std::string_view> meant_as_name(const T&);
+};
 /// The text as a type if it is no name, else void.
 template <fixed_string Text>
 constexpr auto find_bad_name() {

@@ -72,9 +72,9 @@ template <fixed_string Name, class T, extent... Extents>
 }
 
 /// With a name that is no template argument: TAGMA-E181.
-template <class T = void, extent... Extents, detail::text_argument Name>
-auto placeholder(const Name&) {
-  TAGMA_NEEDS_SIZES("placeholder", "<\"name\", float, tagma::dyn, 10>()", Name);
+template <class T = void, extent... Extents>
+auto placeholder(detail::meant_as_name) {
+  TAGMA_NEEDS_SIZES("placeholder", "<\"name\", float, tagma::dyn, 10>()", T);
 }
 
 }  // namespace tagma

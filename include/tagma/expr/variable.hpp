@@ -196,9 +196,9 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 }
 
 /// With a name that is no template argument: TAGMA-E181.
-template <class T = void, extent... Extents, detail::text_argument Name, class... Rest>
-auto variable(const Name&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("variable", "<\"name\", float, 10>(tagma::zeros)", Name);
+template <class T = void, extent... Extents, class... Rest>
+auto variable(detail::meant_as_name, const Rest&...) {
+  TAGMA_NEEDS_SIZES("variable", "<\"name\", float, 10>(tagma::zeros)", T);
 }
 
 /// A variable that no session initialises, optimizers leave alone and files leave out: a data set in memory. Its

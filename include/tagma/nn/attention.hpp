@@ -159,9 +159,9 @@ template <fixed_string Name, extent Heads, attention_options Options = attention
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto multi_head_attention(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("multi_head_attention", "<\"name\", 8>(x), for 8 heads", E);
+template <extent... Sizes, class... Rest>
+auto multi_head_attention(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("multi_head_attention", "<\"name\", 8>(x), for 8 heads", Rest...);
 }
 /// @}
 
@@ -252,9 +252,9 @@ template <fixed_string Name, extent Heads, extent Hidden, transformer_options Op
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto transformer_block(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("transformer_block", "<\"name\", 8, 2048>(x), for 8 heads and 2048 hidden units", E);
+template <extent... Sizes, class... Rest>
+auto transformer_block(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("transformer_block", "<\"name\", 8, 2048>(x), for 8 heads and 2048 hidden units", Rest...);
 }
 /// @}
 

@@ -79,9 +79,9 @@ template <extent... Sizes, expression X, detail::scalar... Rest>
 auto conv2d(const X&, Rest...) {
   TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
 }
-template <extent... Sizes, detail::text_argument X, class... Rest>
-auto conv2d(const X&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
+template <extent... Sizes, class... Rest>
+auto conv2d(detail::meant_as_name, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", Rest...);
 }
 /// @}
 
@@ -150,9 +150,9 @@ template <expression X, class... Phase>
 auto batch_norm(const X&, const Phase&...) {
   TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
 }
-template <detail::text_argument X, class... Rest>
-auto batch_norm(const X&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", X);
+template <class... Rest>
+auto batch_norm(detail::meant_as_name, const Rest&...) {
+  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\">(x, tagma::phase::training)", Rest...);
 }
 /// @}
 
@@ -175,9 +175,9 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
   }
 }
 /// With a name that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::text_argument E, class... Rest>
-auto layer_norm(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("layer_norm", "<\"name\">(x)", E);
+template <extent... Sizes, class... Rest>
+auto layer_norm(detail::meant_as_name, const Rest&...) {
+  TAGMA_NEEDS_SIZES("layer_norm", "<\"name\">(x)", Rest...);
 }
 
 }  // namespace tagma

@@ -145,9 +145,9 @@ template <fixed_string Name, extent Filters, int Kernel, conv1d_options Options 
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto conv1d(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("conv1d", "<\"name\", 32, 3>(x), for 32 filters of 3 steps", E);
+template <extent... Sizes, class... Rest>
+auto conv1d(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv1d", "<\"name\", 32, 3>(x), for 32 filters of 3 steps", Rest...);
 }
 
 /// A convolution of each channel by itself: activation(y + bias), with variables "<Name>/kernel" [height, width, 1,
@@ -180,9 +180,9 @@ template <fixed_string Name, window Kernel, extent Multiplier = 1, conv_options 
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto depthwise_conv2d(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("depthwise_conv2d", "<\"name\", 3>(x), for filters of 3 x 3", E);
+template <extent... Sizes, class... Rest>
+auto depthwise_conv2d(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("depthwise_conv2d", "<\"name\", 3>(x), for filters of 3 x 3", Rest...);
 }
 
 /// Images made larger: each pixel becomes `Factor` x `Factor` equal ones.

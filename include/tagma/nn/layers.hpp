@@ -29,9 +29,12 @@ inline constexpr bool is_activation<expr<Spec, Id, Carries>> = false;
 }  // namespace diagnose
 
 namespace detail {
-/// What stands first among the arguments of a layer, or is meant to.
-template <class T>
-concept first_of_layer = expression<T> || text_argument<T>;
+/// Takes what stands first among the arguments of a layer, or is meant to; as `meant_as_name`.
+struct meant_as_input {
+  template <class T>
+    requires(expression<T> || std::is_convertible_v<const T&, std::string_view>)
+  meant_as_input(const T&);
+};
 }  // namespace detail
 
 /// What a layer gets behind its input.
@@ -80,9 +83,9 @@ template <fixed_string Name, extent Units, class E, class Activation = decltype(
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Units, detail::first_of_layer E, class... Rest>
-auto dense(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("dense", "<\"name\", 10>(x)", E);
+template <extent... Units, class... Rest>
+auto dense(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("dense", "<\"name\", 10>(x)", Rest...);
 }
 
 }  // namespace tagma

@@ -103,9 +103,9 @@ template <fixed_string Name, extent Groups, expression X, class Place = TAGMA_FR
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto group_norm(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("group_norm", "<\"name\", 8>(x), for 8 groups", E);
+template <extent... Sizes, class... Rest>
+auto group_norm(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("group_norm", "<\"name\", 8>(x), for 8 groups", Rest...);
 }
 
 /// Normalisation by the root of the mean square of the features of each example, Zhang and Sennrich 2019:
@@ -132,9 +132,9 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto rms_norm(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("rms_norm", "<\"name\">(x)", E);
+template <extent... Sizes, class... Rest>
+auto rms_norm(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("rms_norm", "<\"name\">(x)", Rest...);
 }
 
 }  // namespace tagma

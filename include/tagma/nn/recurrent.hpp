@@ -262,9 +262,9 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto rnn(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("rnn", "<\"name\", 32>(x)", E);
+template <extent... Sizes, class... Rest>
+auto rnn(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("rnn", "<\"name\", 32>(x)", Rest...);
 }
 
 /// The gated recurrent unit of Cho et al. 2014, as TensorFlow's GRUCell has it: the reset gate acts before the product.
@@ -293,9 +293,9 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto gru(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("gru", "<\"name\", 32>(x)", E);
+template <extent... Sizes, class... Rest>
+auto gru(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("gru", "<\"name\", 32>(x)", Rest...);
 }
 
 /// Long short-term memory, Hochreiter and Schmidhuber 1997, as TensorFlow's LSTMCell has it, without peepholes:
@@ -321,9 +321,9 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto lstm(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("lstm", "<\"name\", 32>(x)", E);
+template <extent... Sizes, class... Rest>
+auto lstm(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("lstm", "<\"name\", 32>(x)", Rest...);
 }
 /// @}
 

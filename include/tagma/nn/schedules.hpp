@@ -185,7 +185,7 @@ namespace detail {
 template <class Place, class Step>
 struct rate_definition {
   static constexpr std::uint64_t hash =
-      hash_combine(hash_combine(hash_text("scheduled_rate"), Step::record().hash), seen_hash<Place>);
+      with_seen_hash<Place>(hash_combine(hash_text("scheduled_rate"), Step::record().hash));
   using id = std::conditional_t<is_no_place<Place>, structural_id<hash>, id_of_place<Place, hash>>;
   static constexpr fixed_array<const ir::record*, 1> inputs{{find_record<typename Step::id>()}};
   static constexpr tensor_spec spec{dtype::float64, {}};

@@ -173,9 +173,9 @@ template <fixed_string Name, extent Filters, volume Kernel, conv3d_options Optio
   }
 }
 /// Without a name, or with one that is no template argument: TAGMA-E181.
-template <extent... Sizes, detail::first_of_layer E, class... Rest>
-auto conv3d(const E&, const Rest&...) {
-  TAGMA_NEEDS_SIZES("conv3d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3 x 3", E);
+template <extent... Sizes, class... Rest>
+auto conv3d(detail::meant_as_input, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv3d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3 x 3", Rest...);
 }
 
 }  // namespace tagma

@@ -136,9 +136,10 @@ inline void check_launch(cudaError_t status) {
   if (status == cudaErrorInvalidResourceHandle || status == cudaErrorInvalidDeviceFunction) {
     ignore(status);
     fail(status_code::unimplemented,
-         {"nvcc made no kernel for this step: its front end takes two expressions for one if they are equal but for "
-          "numbers "
-          "written in place; give one of the numbers a name, as in tagma::constant<\"two\">(2.0f)"});
+         {"the program has no kernel for this step: it was compiled for another GPU, or nvcc's front end took two "
+          "expressions "
+          "for one that are equal but for numbers written in place; then give one of the numbers a name, as in "
+          "tagma::constant<\"two\">(2.0f)"});
   }
   check(status, "cudaLaunchKernel");
 }

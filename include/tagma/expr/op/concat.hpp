@@ -326,11 +326,18 @@ template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
   return detail::make_concat<Axis, Place>(e...);
 }
 
+namespace detail {
+/// Takes an operand. A function of the user's own that takes it as it is comes first, by whatever way ours is found.
+struct meant_as_operand {
+  template <expression E>
+  meant_as_operand(const E&);
+};
+}  // namespace detail
+
 /// Without an axis: TAGMA-E309.
-template <expression... E>
-  requires(sizeof...(E) > 0)
-auto concat(const E&...) {
-  static_assert(diagnose::names_its_axis<E...>,
+template <class... Rest>
+auto concat(detail::meant_as_operand, const Rest&...) {
+  static_assert(diagnose::names_its_axis<Rest...>,
                 "TAGMA-E309 concat: the axis is a template argument: tagma::concat<1>(a, b); the last is -1");
 }
 

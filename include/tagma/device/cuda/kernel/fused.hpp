@@ -160,10 +160,12 @@ struct fused_loop<on_cuda, types<Load...>, types<Operation...>> {
     run_all(at, a, std::make_index_sequence<load_count>{}, std::make_index_sequence<operation_count>{});
   }
 
-  /// By itself, each operation is such a loop.
-  static constexpr bool is_alone = operation_count == 1 && (Load::contiguous && ...);
   using apart =
       cuda::detail::loop_apart<types<Load...>, cuda::detail::operation_apart<Operation, Load..., Operation...>...>;
+  /// This is what an operation apart is.
+  static constexpr bool is_alone =
+      (operation_count == 1 && ... &&
+       std::is_same_v<fused_loop, typename cuda::detail::operation_apart<Operation, Load..., Operation...>::loop>);
 
   [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context& context);
   static void run_loop(const kernel_args& args, const run_context& context);

@@ -4,8 +4,9 @@
 /// @file
 /// A loop of which nvcc has made no kernel, operation by operation. Its front end and the host compiler each work out
 /// the loops of a program, and the front end takes two expressions for one if they are equal but for numbers written in
-/// place, and operands that it cannot tell apart (docs/decisions/0003). What both know alike is which operations there
-/// are, on which types. So each loop asks for a kernel of each of its operations alone.
+/// place (docs/decisions/0003). Which operations there are, on which types, both know alike, but for sums of gradients
+/// of two such expressions. So each loop asks for a kernel of each of its operations alone. Results are rounded behind
+/// each operation, where a kernel of the whole loop joins products and sums.
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
