@@ -5183,7 +5183,8 @@ struct tanh : elementwise {
   static constexpr const char* name = "tanh";
   static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
-    g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), g.emit(square{}, g.self))));
+    const auto squared = g.emit(square{}, g.self);
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), squared)));
   }
 };
 /// 1 / (1 + exp(-x)).
@@ -7213,7 +7214,8 @@ struct normalize_and_learn : composition<13> {
   /// `no_node` if the extents say so.
   static constexpr ir::node_id has_rows(auto& e) {
     if (fraction::elements(e.in_spec(0).dims, e.attr(0)) > 0) return ir::no_node;
-    return e.emit(less_equal{}, e.emit_with(fraction{}, ir::pack_attributes(e.attr(0)), e.in(0)), e.constant(1));
+    const ir::node_id share = e.emit_with(fraction{}, ir::pack_attributes(e.attr(0)), e.in(0));
+    return e.emit(less_equal{}, share, e.constant(1));
   }
   /// Moves input `i`, which is read as it is behind what changed it before.
   static constexpr ir::node_id move(auto& e, int i, ir::node_id moment, ir::node_id is_there) {
@@ -9726,8 +9728,10 @@ struct attention : composition<32> {
     if (which != ir::no_node) scores = e.emit(select{}, which, scores, e.constant(masked(e.in_spec(0).type)));
     const ir::node_id weights = e.emit(softmax{}, scores);
     ir::node_id mixed = e.emit_with(matmul{}, ir::pack_attributes(false, false), weights, v);
-    if (e.inputs.size() > 3 && (e.attr(1) & 2) == 0)
-      mixed = e.emit(select{}, e.emit_with(any{}, ir::pack_attributes(0b1000, 0b1000), which), mixed, e.constant(0));
+    if (e.inputs.size() > 3 && (e.attr(1) & 2) == 0) {
+      const ir::node_id sees = e.emit_with(any{}, ir::pack_attributes(0b1000, 0b1000), which);
+      mixed = e.emit(select{}, sees, mixed, e.constant(0));
+    }
     const extent joined[] = {e.in_spec(2).dims[2]};
     e.result = reshape_last(e, e.emit_with(transpose{}, ir::pack_attributes(0, 2, 1, 3), mixed), 2, joined);
   }

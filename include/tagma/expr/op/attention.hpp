@@ -143,8 +143,10 @@ struct attention : composition<32> {
     if (which != ir::no_node) scores = e.emit(select{}, which, scores, e.constant(masked(e.in_spec(0).type)));
     const ir::node_id weights = e.emit(softmax{}, scores);
     ir::node_id mixed = e.emit_with(matmul{}, ir::pack_attributes(false, false), weights, v);
-    if (e.inputs.size() > 3 && (e.attr(1) & 2) == 0)
-      mixed = e.emit(select{}, e.emit_with(any{}, ir::pack_attributes(0b1000, 0b1000), which), mixed, e.constant(0));
+    if (e.inputs.size() > 3 && (e.attr(1) & 2) == 0) {
+      const ir::node_id sees = e.emit_with(any{}, ir::pack_attributes(0b1000, 0b1000), which);
+      mixed = e.emit(select{}, sees, mixed, e.constant(0));
+    }
     const extent joined[] = {e.in_spec(2).dims[2]};
     e.result = reshape_last(e, e.emit_with(transpose{}, ir::pack_attributes(0, 2, 1, 3), mixed), 2, joined);
   }

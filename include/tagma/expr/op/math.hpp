@@ -55,7 +55,8 @@ struct tanh : elementwise {
   static constexpr const char* name = "tanh";
   static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
-    g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), g.emit(square{}, g.self))));
+    const auto squared = g.emit(square{}, g.self);
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), squared)));
   }
 };
 /// 1 / (1 + exp(-x)).

@@ -84,7 +84,8 @@ struct normalize_and_learn : composition<13> {
   /// `no_node` if the extents say so.
   static constexpr ir::node_id has_rows(auto& e) {
     if (fraction::elements(e.in_spec(0).dims, e.attr(0)) > 0) return ir::no_node;
-    return e.emit(less_equal{}, e.emit_with(fraction{}, ir::pack_attributes(e.attr(0)), e.in(0)), e.constant(1));
+    const ir::node_id share = e.emit_with(fraction{}, ir::pack_attributes(e.attr(0)), e.in(0));
+    return e.emit(less_equal{}, share, e.constant(1));
   }
   /// Moves input `i`, which is read as it is behind what changed it before.
   static constexpr ir::node_id move(auto& e, int i, ir::node_id moment, ir::node_id is_there) {
