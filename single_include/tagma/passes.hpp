@@ -1134,9 +1134,9 @@ class fold_batch_norm {
                                       : r.emit(op::multiply{}, r.emit(op::negate{}, mean), scale);
     const ir::attribute_list with = r.attributes(conv);
     const ir::attribute attributes[] = {with[0], with[1], with[2], 0};
-    const ir::node_id scaled = r.emit(op::multiply{}, filter, scale);
+    const ir::node_id folded = r.emit(op::multiply{}, filter, scale);
     const ir::node_id moved = r.emit(op::add{}, offset, shift);
-    r.replace(r.emit_with(op::conv2d_bias{}, attributes, r.input(conv, 0), scaled, moved));
+    r.replace(r.emit_with(op::conv2d_bias{}, attributes, r.input(conv, 0), folded, moved));
   }
 };
 
