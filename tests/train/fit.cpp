@@ -90,6 +90,13 @@ TEST_CASE("fit does what the loop written by hand does") {
   CHECK_FALSE(history.stopped_early);
   CHECK(called == std::vector<std::string>{"training", "epoch 0", "step 1", "end 1", "epoch 1", "step 1", "end 2",
                                            "epoch 2", "step 1", "end 3", "over"});
+  // What makes the elements may have a state of its own.
+  sessions counting(program, {.seed = 5});
+  const auto again = tg::fit(
+      counting, train, tg::inputs(x, y), [next = std::uint64_t{0}](std::uint64_t) mutable { return line(next++); },
+      {.epochs = 3, .progress = false}, tg::report("loss", loss));
+  REQUIRE(again.epochs.size() == 3);
+  CHECK(again.epochs[2].training[0] == means[2]);
   // Structs are taken apart as tuples are, and what is evaluated changes nothing.
   const double before = tg::evaluate(session, tg::inputs(x, y), line<examples>(9), tg::report("loss", loss))[0];
   CHECK(before == tg::evaluate(session, tg::inputs(x, y), line(9), tg::report("loss", loss))[0]);
