@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
+#include <vector>
 
 #include "tagma/tagma.hpp"
 
@@ -57,7 +58,8 @@ struct of_everything {
   [[nodiscard]] static tg::optimizer_numbers<1> numbers() { return {3}; }
   static constexpr void update(auto& u) {
     const auto x = u.value();
-    const auto y = abs(-x) + sign(x) + exp(log(maximum(abs(x), minimum(x, x)) + 1.0)) + tanh(x) + rsqrt(square(x) + 1.0);
+    const auto y =
+        abs(-x) + sign(x) + exp(log(maximum(abs(x), minimum(x, x)) + 1.0)) + tanh(x) + rsqrt(square(x) + 1.0);
     u.set_value(select(u.step() < 1.5 + 0 * x, y, 2.0 - x) * u.number(0));
     u.set_slot(0, u.step() + u.learning_rate());  // one number for all elements
   }
@@ -74,6 +76,20 @@ struct exchange {
     u.set_value(u.slot(0));
     u.set_slot(0, u.slot(1));
     u.set_slot(1, u.value());
+  }
+};
+
+/// Momentum by its formula.
+struct own_momentum {
+  tg::rate learning_rate = 0.1;
+
+  static constexpr tg::fixed_string name = "own_momentum";
+  static constexpr tg::optimizer_slots<1> slots{tg::optimizer_slot{"/velocity"}};
+  [[nodiscard]] static tg::optimizer_numbers<0> numbers() { return {}; }
+  static constexpr void update(auto& u) {
+    const auto v = 0.9 * u.slot(0) + u.gradient();
+    u.set_slot(0, v);
+    u.set_value(u.value() - u.learning_rate() * v);
   }
 };
 
@@ -108,7 +124,8 @@ double distance(int steps) {
   }
   const auto [p, q, r, s] = session.run(tg::fetch(w, v, one, two));
   double far = std::abs(static_cast<double>(r) - static_cast<double>(s));
-  for (tg::extent i = 0; i < 15; ++i) far = std::max(far, std::abs(static_cast<double>(p[i]) - static_cast<double>(q[i])));
+  for (tg::extent i = 0; i < 15; ++i)
+    far = std::max(far, std::abs(static_cast<double>(p[i]) - static_cast<double>(q[i])));
   return far;
 }
 
@@ -176,5 +193,28 @@ TEST_CASE("a formula reads the values before, also where they change places", "[
   for (const float expected : {10.0f, 20.0f, 1.0f, 10.0f}) {
     session.run(train);
     CHECK(session.run(w)[2] == expected);
+  }
+}
+
+TEST_CASE("what a formula reads waits for what its optimizer waits for", "[own_optimizer]") {
+  const auto in = tg::placeholder<"in", double, 2>();
+  const auto of = [&](const auto& w, const auto& optimizer) {
+    const auto first = tg::minimize(tg::sum(tg::square(w - in)), optimizer, w);
+    return tg::after(first)(tg::minimize(tg::sum(w * in), optimizer, w));
+  };
+  const auto w = tg::variable<"w", double, 2>(tg::ones);
+  const auto v = tg::variable<"v", double, 2>(tg::ones);
+  const auto library = of(w, tg::momentum{.learning_rate = 0.1, .momentum = 0.9});
+  const auto own = of(v, own_momentum{});
+  const auto e = tg::variable<"e", double, 2>(tg::ones);
+  const auto places = tg::after(tg::assign(e, in))(tg::minimize(tg::sum(e), exchange{}, e));
+  tg::session session(tg::compile([=] { return tg::outputs(library, own, places, w, v, e); }));
+  for (int i = 0; i < 4; ++i) {
+    const tg::tensor<double> x(tg::shape{2}, {0.5 + i, -1.0 * i});
+    session.run(tg::fetch(library, own, places), in = x);
+    const auto [a, b, c] = session.run(tg::fetch(w, v, e));
+    CHECK(a[0] == Approx(b[0]).epsilon(1e-12));
+    CHECK(a[1] == Approx(b[1]).epsilon(1e-12));
+    CHECK(c[0] == std::vector<double>{10, 20, 0.5, 1.5}[static_cast<std::size_t>(i)]);
   }
 }

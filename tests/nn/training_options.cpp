@@ -58,8 +58,7 @@ TEST_CASE("minimize trains what is chosen, and leaves all other variables as the
     bool head, body, bias;
   };
   const auto check = [&](const auto& train, const moved& expected) {
-    const auto [h0, m0, b0, gh, gm, gb] =
-        session.run(tg::fetch(head, body, bias, by_head, by_body, by_bias), x = in);
+    const auto [h0, m0, b0, gh, gm, gb] = session.run(tg::fetch(head, body, bias, by_head, by_body, by_bias), x = in);
     session.run(train, x = in);
     const auto [h1, m1, b1] = session.run(tg::fetch(head, body, bias));
     for (tg::extent i = 0; i < 3; ++i) CHECK(h1[i] == Approx(h0[i] - (expected.head ? 0.1 * gh[i] : 0)).epsilon(1e-12));
@@ -102,9 +101,8 @@ TEST_CASE("trainable_variables names what minimize trains, no more", "[training_
   const auto stopped = tg::variable<"stopped", double, 4>(tg::ones);
   const auto integers = tg::variable<"integers", std::int32_t>(tg::ones);
   const auto fixed = tg::variable<"fixed", double, 4>(tg::ones, tg::not_trainable);
-  const auto loss =
-      tg::mean(x * used * tg::stop_gradient(stopped) * fixed * tg::cast<double>(integers)) +
-      tg::mean(tg::batch_norm<"norm">(x, tg::phase::training));
+  const auto loss = tg::mean(x * used * tg::stop_gradient(stopped) * fixed * tg::cast<double>(integers)) +
+                    tg::mean(tg::batch_norm<"norm">(x, tg::phase::training));
   CHECK(names(tg::trainable_variables(loss)) == texts{"used", "norm/gamma", "norm/beta"});
   const auto behind = tg::after(tg::assign(stopped, used))(loss);
   CHECK(names(tg::trainable_variables(behind)) == texts{"used", "norm/gamma", "norm/beta"});
@@ -181,4 +179,41 @@ TEST_CASE("what is left out is looked for behind the loss, whatever else the pro
   const auto train = tg::minimize(loss, tg::sgd{}, tg::except_scope<"body">);
   tg::session session(tg::compile([=] { return tg::outputs(unrelated, train); }));
   session.run(train, x = batch(2));
+}
+
+TEST_CASE("averages wait for what their optimizer waits for, and for nothing else", "[training_options]") {
+  const auto count = tg::variable<"count", std::int64_t>(tg::zeros);
+  const auto up = tg::assign_add(count, std::int64_t{1});
+  const auto hidden = tg::batch_norm<"norm">(tg::dense<"body", 2>(x), tg::phase::training);
+  const auto loss = tg::mean(tg::square(hidden - 1.0));
+  const auto one = tg::after(up)(tg::minimize(loss, tg::sgd{}));
+  const auto two = tg::minimize(loss, tg::adam{});
+  const auto moved = tg::update_averages(loss);
+  const auto mean = tg::variable<"norm/moving_mean", double, 2>(tg::zeros, tg::not_trainable);
+  tg::session session(tg::compile([=] { return tg::outputs(one, two, moved, count, mean); }), {.seed = 3});
+  double before = 0;
+  const auto run = [&](const auto& node, std::int64_t times) {
+    session.run(node, x = batch(6));
+    CHECK(session.run(count) == times);
+    const double now = session.run(mean)[0];
+    CHECK(now != before);
+    before = now;
+  };
+  run(two, 0);
+  run(moved, 0);
+  run(one, 1);
+  run(two, 1);
+}
+
+TEST_CASE("a layer behind an assignment learns from what was assigned", "[training_options]") {
+  const auto in = tg::placeholder<"in", float, 4, 2>();
+  const auto kept = tg::variable<"kept", float, 4, 2>(tg::zeros, tg::not_trainable);
+  const auto hidden = tg::after(tg::assign(kept, in))(tg::batch_norm<"norm">(kept, tg::phase::training));
+  const auto train = tg::minimize(tg::mean(tg::square(hidden - 1.0f)), tg::sgd{});
+  const auto mean = tg::variable<"norm/moving_mean", float, 2>(tg::zeros, tg::not_trainable);
+  tg::session session(tg::compile([=] { return tg::outputs(train, mean); }));
+  session.run(train, in = tg::tensor<float>(tg::shape{4, 2}, {1, 10, 2, 20, 3, 30, 6, 100}));
+  const auto moved = session.run(mean);
+  CHECK(moved[0] == Approx(0.03));
+  CHECK(moved[1] == Approx(0.4));
 }

@@ -8,7 +8,7 @@ import re
 import tree
 
 CALL = re.compile(r"\b[a-z_]\w*\s*(?:<[^();]*>)?\(")
-MAKES = re.compile(r"\bemit\w*\s*(?:<[^();]*>)?\(|\.constant\(")
+MAKES = re.compile(r"\bemit\w*\s*(?:<[^();]*>)?\(|\b(?:constant|convert|node_of|spread|waiting)\(|\b\w+::of\(")
 
 
 def arguments(text, start):

@@ -99,6 +99,7 @@ class graph {
   constexpr void follow(node_id id) { followed_ = id; }
   /// From now on updates wait for these as well.
   constexpr void let_updates_wait(array_view<const node_id> before) { before_updates_ = before; }
+  [[nodiscard]] constexpr array_view<const node_id> updates_wait_for() const { return before_updates_; }
   /// From now on every node is told to `loops`.
   constexpr void observe(loop_observer* loops) { loops_ = loops; }
   /// Changes what is asked for a node.

@@ -174,9 +174,9 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     return detail::make_node<op::normalize, detail::last_axis<X::rank>, Place>(x, gamma, beta, tiny);
   }
 }
-/// With a name that is no template argument: TAGMA-E181.
+/// Without a name, or with one that is no template argument: TAGMA-E181.
 template <extent... Sizes, class... Rest>
-auto layer_norm(detail::meant_as_name, const Rest&...) {
+auto layer_norm(detail::meant_as_input, const Rest&...) {
   TAGMA_NEEDS_SIZES("layer_norm", "<\"name\">(x)", Rest...);
 }
 

@@ -7,6 +7,7 @@
 #include <concepts>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/growing_array.hpp"
 #include "tagma/expr/op/compare.hpp"
 #include "tagma/expr/op/math.hpp"
 #include "tagma/expr/op/reduce.hpp"
@@ -62,39 +63,43 @@ class variable_update;
 /// The learning rate, the step and the numbers are of float64 until they meet a tensor.
 class term {
  public:
-  constexpr term(variable_update& of, ir::node_id id) : of_(&of), id_(id) {}
-  [[nodiscard]] constexpr ir::node_id id() const { return id_; }
+  constexpr term(variable_update& of, std::size_t at) : of_(&of), at_(at) {}
+  [[nodiscard]] constexpr std::size_t at() const { return at_; }
   [[nodiscard]] constexpr variable_update& of() const { return *of_; }
 
  private:
   variable_update* of_;
-  ir::node_id id_;
+  std::size_t at_;
 };
 
-/// What a formula sees of one variable: its value, its gradient, its slots, and what they become.
+/// What a formula sees of one variable: its value, its gradient, its slots, and what they become. Terms are noted, and
+/// become nodes when something is set, from the left to the right: in which order a compiler evaluates the two sides of
+/// an operator does not matter.
 class variable_update {
  public:
   /// @param writer adds the nodes; nullptr where only what is set is counted
-  /// @param in the variable, its slots, its gradient, the learning rate, the step, the numbers
-  constexpr variable_update(const ir::node_writer* writer, array_view<const ir::node_id> in, std::size_t slots,
-                            std::size_t numbers)
-      : writer_(writer), in_(in), slots_(slots), numbers_(numbers) {}
+  /// @param in the variable, its slots, its gradient, the learning rate, the step, the numbers, as they are read
+  /// @param targets the variable and its slots, as they are set
+  constexpr variable_update(const ir::node_writer* writer, array_view<const ir::node_id> in,
+                            array_view<const ir::node_id> targets, std::size_t slots, std::size_t numbers)
+      : writer_(writer), in_(in), targets_(targets), slots_(slots), numbers_(numbers) {}
 
   /// The variable before the step, and its gradient. 16-bit variables are computed in float32.
   /// @{
-  [[nodiscard]] constexpr term value() { return tensor(0); }
-  [[nodiscard]] constexpr term gradient() { return tensor(1 + slots_); }
+  [[nodiscard]] constexpr term value() { return input(0); }
+  [[nodiscard]] constexpr term gradient() { return input(1 + slots_); }
   /// @}
   /// Slot `i` before the step.
   [[nodiscard]] constexpr term slot(std::size_t i) {
     sound_ = sound_ && i < slots_;
-    return tensor(sound_ ? 1 + i : 0);
+    return input(sound_ ? 1 + i : 0);
   }
   /// The learning rate of this step.
   [[nodiscard]] constexpr term learning_rate() { return input(2 + slots_); }
   /// The number of this step, from 1.
   [[nodiscard]] constexpr term step() {
-    return compute(op::add{}, convert(input(3 + slots_), dtype::float64), constant(1));
+    const term before = input(3 + slots_), one = constant(1);
+    return compute(op::add{}, before, one);
   }
   /// Number `i` of `numbers()`.
   [[nodiscard]] constexpr term number(std::size_t i) {
@@ -113,23 +118,15 @@ class variable_update {
 
   /// A term that is computed of others; operators call it. Scalars of float64 take the type of a tensor beside them.
   template <class Op, class... Term>
-  [[nodiscard]] constexpr term compute(Op tag, const Term&... operand) {
-    if (writer_ == nullptr) return {*this, ir::no_node};
-    dtype type = dtype::float64;
-    for (const ir::node_id i : {operand.id()...})
-      if (const dtype own = writer_->g.spec(i).type; own != dtype::boolean && own != dtype::float64) type = own;
-    return {*this, writer_->emit(tag, convert(operand, type).id()...)};
+  [[nodiscard]] constexpr term compute(Op, const Term&... operand) {
+    return note({.op = &ir::rules<Op>, .operands{operand.at()...}, .count = sizeof...(Term)});
   }
   /// The sum of all elements of a term.
   [[nodiscard]] constexpr term total(const term& t) {
-    if (writer_ == nullptr) return t;
-    const int rank = writer_->g.spec(t.id()).dims.rank;
-    return {*this, writer_->emit_with(op::sum{}, ir::pack_attributes((1 << rank) - 1, 0), t.id())};
+    return note({.op = &ir::rules<op::sum>, .operands{t.at()}, .count = 1, .over_all = true});
   }
   /// A number that the formula has.
-  [[nodiscard]] constexpr term constant(double number) {
-    return {*this, writer_ == nullptr ? ir::no_node : ir::emit_constant(writer_->g, dtype::float64, number)};
-  }
+  [[nodiscard]] constexpr term constant(double number) { return note({.number = number}); }
 
   /// True if the value was set once, each slot at most once, and nothing else was asked for.
   [[nodiscard]] constexpr bool is_sound() const { return sound_ && (set_ & 1) != 0; }
@@ -139,37 +136,78 @@ class variable_update {
   }
 
  private:
-  static constexpr std::size_t most_slots = 8;
+  static constexpr std::size_t most_slots = 8, no_input = static_cast<std::size_t>(-1);
 
-  [[nodiscard]] constexpr term input(std::size_t i) { return {*this, writer_ == nullptr ? ir::no_node : in_[i]}; }
-  [[nodiscard]] constexpr term tensor(std::size_t i) {
-    const term t = input(i);
-    if (writer_ == nullptr) return t;
-    return convert(t, writer_->g.spec(t.id()).type == dtype::float64 ? dtype::float64 : dtype::float32);
+  /// A term: an operation on others, an input, or a number.
+  struct noted {
+    const ir::op_rules* op = nullptr;
+    std::size_t operands[3]{};
+    std::size_t count = 0;
+    bool over_all = false;  ///< a sum of all elements
+    double number = 0;
+    std::size_t input = no_input;
+    ir::node_id node = ir::no_node;
+  };
+
+  constexpr term note(const noted& n) {
+    if (writer_ == nullptr) return {*this, 0};
+    terms_.push(n);
+    return {*this, terms_.size() - 1};
   }
-  [[nodiscard]] constexpr term convert(const term& t, dtype type) {
-    if (writer_ == nullptr) return t;
-    const dtype own = writer_->g.spec(t.id()).type;
-    if (own == type || own == dtype::boolean) return t;
-    return {*this, writer_->emit_with(op::cast{}, ir::pack_attributes(type), t.id())};
+  constexpr term input(std::size_t i) { return note({.input = i}); }
+
+  /// The node of a term.
+  constexpr ir::node_id node_of(std::size_t at) {
+    if (terms_[at].node == ir::no_node) {
+      const ir::node_id made = node_of(noted(terms_[at]));
+      terms_[at].node = made;
+    }
+    return terms_[at].node;
+  }
+  constexpr ir::node_id node_of(const noted& n) {
+    if (n.input != no_input) {
+      const dtype own = writer_->g.spec(in_[n.input]).type;
+      return convert(in_[n.input], own == dtype::float64 || own == dtype::int64 ? dtype::float64 : dtype::float32);
+    }
+    if (n.op == nullptr) return ir::emit_constant(writer_->g, dtype::float64, n.number);
+    ir::node_id in[std::size(noted{}.operands)]{};
+    dtype type = dtype::float64;
+    for (std::size_t k = 0; k < n.count; ++k) {
+      in[k] = node_of(n.operands[k]);
+      if (const dtype own = writer_->g.spec(in[k]).type; own != dtype::boolean && own != dtype::float64) type = own;
+    }
+    if (n.over_all) {
+      const int rank = writer_->g.spec(in[0]).dims.rank;
+      return writer_->g.emit(*n.op, {in, 1}, ir::pack_attributes((1 << rank) - 1, 0).list());
+    }
+    for (std::size_t k = 0; k < n.count; ++k) in[k] = convert(in[k], type);
+    return writer_->g.emit(*n.op, {in, n.count});
+  }
+  constexpr ir::node_id convert(ir::node_id id, dtype type) {
+    const dtype own = writer_->g.spec(id).type;
+    if (own == type || own == dtype::boolean) return id;
+    return writer_->emit_with(op::cast{}, ir::pack_attributes(type), id);
   }
   constexpr void set(std::size_t i, const term& t) {
     sound_ = sound_ && ((set_ >> i) & 1) == 0 && i <= most_slots;
     set_ |= std::uint64_t{1} << i;
     if (writer_ == nullptr || !sound_) return;
-    const tensor_spec to = writer_->g.spec(in_[i]);
-    ir::node_id value = convert(t, to.type).id();
+    const tensor_spec to = writer_->g.spec(targets_[i]);
+    ir::node_id value = convert(node_of(t.at()), to.type);
     // A variable that another one becomes as it is: its elements are copied before it changes itself.
-    if (writer_->g.info(value).is(ir::op_kind::variable))
+    ir::node_id from = value;
+    while (writer_->g.info(from).shares_bytes()) from = writer_->g.input(from, 0);
+    if (writer_->g.info(from).is(ir::op_kind::variable))
       value = writer_->emit(op::multiply{}, value, ir::emit_constant(writer_->g, to.type, 1));
     if (to.dims.rank > 0 && writer_->g.spec(value).dims.rank == 0)
-      value = writer_->emit(op::broadcast_like{}, value, in_[i]);
-    updates_[count_++] = writer_->emit(op::assign{}, in_[i], value);
+      value = writer_->emit(op::broadcast_like{}, value, targets_[i]);
+    updates_[count_++] = writer_->emit(op::assign{}, targets_[i], value);
   }
 
   const ir::node_writer* writer_;
-  array_view<const ir::node_id> in_;
+  array_view<const ir::node_id> in_, targets_;
   std::size_t slots_, numbers_;
+  growing_array<noted> terms_{16};
   std::uint64_t set_ = 0;  ///< bit 0: the value; then the slots
   bool sound_ = true;
   ir::node_id updates_[most_slots + 1]{};
@@ -257,7 +295,14 @@ struct apply_own {
     const std::size_t kept = slots.size();
     in[1 + kept] = pair.gradient;
     for (std::size_t i = 0; i < e.inputs.size(); ++i) in[2 + kept + i] = e.inputs[i];
-    formula::variable_update u(&e, in, kept, e.inputs.size() - 2);
+    ir::node_id targets[1 + slots.size()];
+    for (std::size_t i = 0; i <= kept; ++i) targets[i] = in[i];
+    // Where updates wait for others, what they read of variables waits as well.
+    if (const auto before = e.g.updates_wait_for(); !before.empty())
+      for (std::size_t i = 0; i < 2 + kept + e.inputs.size(); ++i)
+        if (e.g.info(in[i]).is(ir::op_kind::variable))
+          in[i] = e.g.emit_as(ir::rules<identity>, e.g.spec(in[i]), {&in[i], 1}, {}, {before});
+    formula::variable_update u(&e, in, {targets, std::size(targets)}, kept, e.inputs.size() - 2);
     Optimizer::update(u);
     return u.finish();
   }
@@ -289,7 +334,7 @@ inline constexpr bool has_sound_formula<Optimizer> = [] {
     for (std::size_t k = 0; k < i; ++k)
       if (Optimizer::slots[k].suffix == suffix) return false;
   }
-  formula::variable_update u(nullptr, {}, slots, numbers);
+  formula::variable_update u(nullptr, {}, {}, slots, numbers);
   Optimizer::update(u);
   return slots <= 8 && numbers <= 16 && u.is_sound();
 }();

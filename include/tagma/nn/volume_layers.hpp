@@ -43,10 +43,12 @@ inline constexpr bool is_volume_batch = [] {
     if (x[i] < 1) return false;
   return true;
 }();
+/// There are filters, with elements.
+template <extent Filters, volume Kernel>
+inline constexpr bool has_volume_filters = Filters >= 1 && Kernel.depth >= 1 && Kernel.height >= 1 && Kernel.width >= 1;
 /// A filter has between 1 and 64 slices, and fits into the depth of a volume.
 template <class X, volume Kernel, conv3d_options Options>
-inline constexpr bool fits_depth = Kernel.depth >= 1 && Kernel.depth <= 64 && Kernel.height >= 1 && Kernel.width >= 1 &&
-                                   Options.stride.depth >= 1 && Options.dilation.depth >= 1 &&
+inline constexpr bool fits_depth = Kernel.depth <= 64 && Options.stride.depth >= 1 && Options.dilation.depth >= 1 &&
                                    (Options.same || (Kernel.depth - 1) * Options.dilation.depth < X::value.dims[1]);
 }  // namespace diagnose
 
@@ -138,8 +140,8 @@ inline constexpr conv_options options_of_image = [] {
 /// @param activation called with the sum, none by default
 /// @param initial initializer of the kernel, by default `glorot_uniform`; the bias begins with zeros
 /// @return [batch, positions in depth, down, across, Filters]
-/// Raises TAGMA-E305 for another shape or a filter that does not fit into the depth, and what the operation `conv2d`
-/// raises.
+/// Raises TAGMA-E305 for another shape or a filter that does not fit into the depth, TAGMA-E123 without filters or for
+/// filters without elements, and what the operation `conv2d` raises.
 template <fixed_string Name, extent Filters, volume Kernel, conv3d_options Options = conv3d_options{}, expression X,
           class Activation = std::remove_const_t<decltype(linear)>,
           class Initial = std::remove_const_t<decltype(glorot_uniform)>, class Place = TAGMA_FRESH_TYPE(X)>
@@ -151,9 +153,11 @@ template <fixed_string Name, extent Filters, volume Kernel, conv3d_options Optio
                 "TAGMA-E305 conv3d: volumes need the axes [batch, depth, height, width, channels], all but the first "
                 "static");
   if constexpr (diagnose::is_volume_batch<s>) {
-    static_assert(diagnose::fits_depth<s, Kernel, Options> && Filters >= 1,
+    static_assert(diagnose::has_volume_filters<Filters, Kernel>,
+                  "TAGMA-E123 conv3d: there are no filters, or they have no elements");
+    static_assert(diagnose::fits_depth<s, Kernel, Options>,
                   "TAGMA-E305 conv3d: the filter needs 1 to 64 slices, and must fit into the depth of the volume");
-    if constexpr (diagnose::fits_depth<s, Kernel, Options> && Filters >= 1) {
+    if constexpr (diagnose::has_volume_filters<Filters, Kernel> && diagnose::fits_depth<s, Kernel, Options>) {
       using T = typename X::element_type;
       constexpr shape dims = X::spec.dims;
       using along = detail::depth_positions<dims[1], Kernel, Options>;

@@ -96,11 +96,14 @@ inline constexpr bool has_broken_body = [] {
     return false;
   else if constexpr (requires { &Closure::operator(); })
     return false;
-  else
-    return requires(const called_twice<Closure>& twice, const any& e) {
-      { twice(e) } -> std::same_as<chosen>;
-      { twice(e, e) } -> std::same_as<chosen>;
-    };
+  else if constexpr (!requires(const called_twice<Closure>& twice, const any& e) {
+                       { twice(e) } -> std::same_as<chosen>;
+                       { twice(e, e) } -> std::same_as<chosen>;
+                     })
+    return false;
+  else  // those that take numbers, or anything as it comes
+    return !std::is_invocable_v<const Closure&, int> && !std::is_invocable_v<const Closure&, int, int> &&
+           !std::is_invocable_v<const Closure&, any, int> && !std::is_invocable_v<const Closure&, int, any>;
 }();
 
 }  // namespace detail

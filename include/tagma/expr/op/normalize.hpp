@@ -28,9 +28,9 @@ namespace op {
 /// Attribute 0 of what follows is the mask of the axes that are averaged over, attribute 1 of those that stay as 1.
 namespace normalization {
 
-/// The operation whose results are the mean and the variance.
-constexpr ir::node_id moments_of(auto& e) {
-  return e.emit_with(moments{}, ir::pack_attributes(e.attr(0), e.attr(1)), e.in(0));
+/// The operation whose results are the mean and the variance of input `i`.
+constexpr ir::node_id moments_of(auto& e, int i = 0) {
+  return e.emit_with(moments{}, ir::pack_attributes(e.attr(0), e.attr(1)), e.in(i));
 }
 /// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean.
 constexpr ir::node_id scale_and_shift(auto& e, ir::node_id centred, ir::node_id variance, ir::node_id gamma,
@@ -69,10 +69,11 @@ struct normalize : composition<13> {
 struct normalize_and_learn : composition<13> {
   static constexpr const char* name = "normalize_and_learn";
   static constexpr std::uint64_t parameters = 0b110;
+  static constexpr int inputs = 7;  ///< for `learn`, behind which they stand once more, as they are read
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return normalize::infer(a); }
   static constexpr void expand(auto& e) { normalize::expand(e); }
   static constexpr void learn(auto& e) {
-    const ir::node_id both = normalization::moments_of(e);
+    const ir::node_id both = normalization::moments_of(e, inputs);
     const ir::node_id is_there = has_rows(e);
     const ir::node_id moved[] = {move(e, 4, e.g.emit_output(both, 0), is_there),
                                  move(e, 5, e.g.emit_output(both, 1), is_there)};
@@ -89,7 +90,6 @@ struct normalize_and_learn : composition<13> {
   }
   /// Moves input `i`, which is read as it is behind what changed it before.
   static constexpr ir::node_id move(auto& e, int i, ir::node_id moment, ir::node_id is_there) {
-    constexpr int inputs = 7;
     ir::node_id way = e.emit(subtract{}, e.in(inputs + i), moment);
     if (is_there != ir::no_node) way = e.emit(select{}, is_there, way, e.constant(0));
     return e.emit(assign_sub{}, e.in(i), e.emit(multiply{}, way, e.in(6)));

@@ -93,6 +93,11 @@ concept parameter = expression<A> || scalar<A>;
   static_assert(::tagma::diagnose::can_be_random<__VA_ARGS__>, \
                 "TAGMA-E113 random: needs a floating element type and at most six static extents")
 
+/// A rate of dropout that is an expression is a number of the element type of the operand.
+#define TAGMA_NEEDS_DROPOUT_RATE(E, Rate)                                                                        \
+  static_assert(Rate::rank == 0 && diagnose::same_element_type<typename E::spec_type, typename Rate::spec_type>, \
+                "TAGMA-E114 dropout: the rate needs rank 0 and the element type of the operand")
+
 /// Uniform random numbers of the given type and extents, new in every run: `random_uniform<float, 3, 4>(-1.0f, 1.0f)`.
 /// Two calls at two places draw different numbers. Gradients flow to `low` and `high` where these are expressions.
 /// @param low, high numbers, or expressions that broadcast to the extents; by default [0, 1)
@@ -182,8 +187,7 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
       return detail::step<op::select, Place, 3>(kept, scaled, zero);
     };
     if constexpr (expression<Rate>) {
-      static_assert(Rate::rank == 0 && diagnose::same_element_type<typename E::spec_type, typename Rate::spec_type>,
-                    "TAGMA-E114 dropout: the rate needs rank 0 and the element type of the operand");
+      TAGMA_NEEDS_DROPOUT_RATE(E, Rate);
       constexpr auto single = ir::pack_attributes(dtype::float32);
       const auto one = detail::make_constant<T, detail::bits_of(1)>();
       const auto rest = detail::step<op::subtract, Place, 4>(one, rate);
@@ -208,7 +212,9 @@ template <expression E, detail::parameter Rate, class Phase, class Place = TAGMA
     return dropout<E, Rate, Place>(e, rate);
   } else if constexpr (diagnose::is_phase<Phase>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
-    if constexpr (!expression<Rate>) {
+    if constexpr (expression<Rate>) {
+      TAGMA_NEEDS_DROPOUT_RATE(E, Rate);
+    } else {
       const auto value = static_cast<double>(rate);
       if (!(value >= 0 && value < 1)) detail::refuse_dropout_rate(value);
     }
@@ -226,3 +232,4 @@ auto dropout(const E&, const Rest&...) {
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_RANDOM
+#undef TAGMA_NEEDS_DROPOUT_RATE

@@ -25,6 +25,7 @@ struct learner {
   std::int16_t chain = 0;      ///< the scopes through which it was reached
   node_id moved = no_node;     ///< its update, which waits for the update `behind`, if for any
   node_id behind = no_node;
+  std::size_t own_controls = 0;  ///< of its first update: what that waits for, if optimizers did not
 };
 
 /// `differentiate`, with loops where there is a table of them.
@@ -223,7 +224,7 @@ class trainer {
     for (std::size_t u = 0; u < updates.size(); ++u)
       for (std::size_t k = 0; k < count; ++k)
         if (g_.input(updates[u], 0) == l.inputs[k]) behind = updates[u];
-    if (l.moved == no_node || l.behind != behind) {
+    if (l.moved == no_node || l.behind != behind || !waits_alike(l)) {
       around_.enter(l.chain);
       scratch_array<node_id, 16> in(2 * count);
       for (std::size_t k = 0; k < count; ++k) {
@@ -237,9 +238,19 @@ class trainer {
       l.what->op->learn(args);
       if (g_.overflow()) return 0;
       l.moved = args.result, l.behind = behind;
+      l.own_controls = g_.controls(first_update(l)).size() - g_.updates_wait_for().size();
     }
     note_updates(l.moved, updates);
     return l.moved;
+  }
+  [[nodiscard]] constexpr node_id first_update(const learner& l) const { return g_.controls(l.moved)[0]; }
+  /// True if the update of a layer waits for what those of this optimizer do.
+  [[nodiscard]] constexpr bool waits_alike(const learner& l) const {
+    const array_view<const node_id> all = g_.controls(first_update(l)), before = g_.updates_wait_for();
+    if (all.size() != l.own_controls + before.size()) return false;
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (all[l.own_controls + i] != before[i]) return false;
+    return true;
   }
   constexpr void note_updates(node_id group, growing_array<node_id>& updates) const {
     for (const node_id u : g_.controls(group)) updates.push(u);

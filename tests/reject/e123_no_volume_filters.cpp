@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: TAGMA-E305
+// expect: TAGMA-E123
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
@@ -8,8 +8,8 @@ constexpr auto x = tg::placeholder<"x", float, tg::dyn, 8, 8, 8, 3>();
 
 int main() {
 #ifdef REJECT
-  (void)tg::conv3d<"c", 4, tg::volume(3, 0, 3)>(x);
+  (void)tg::conv3d<"c", 0, 3>(x);
 #else
-  (void)tg::conv3d<"c", 4, tg::volume(3, 1, 3)>(x);
+  (void)tg::conv3d<"c", 4, 3>(x);
 #endif
 }
