@@ -2816,6 +2816,7 @@ class graph {
   constexpr void follow(node_id id) { followed_ = id; }
   /// From now on updates wait for these as well.
   constexpr void let_updates_wait(array_view<const node_id> before) { before_updates_ = before; }
+  [[nodiscard]] constexpr array_view<const node_id> updates_wait_for() const { return before_updates_; }
   /// From now on every node is told to `loops`.
   constexpr void observe(loop_observer* loops) { loops_ = loops; }
   /// Changes what is asked for a node.
@@ -7158,9 +7159,9 @@ namespace op {
 /// Attribute 0 of what follows is the mask of the axes that are averaged over, attribute 1 of those that stay as 1.
 namespace normalization {
 
-/// The operation whose results are the mean and the variance.
-constexpr ir::node_id moments_of(auto& e) {
-  return e.emit_with(moments{}, ir::pack_attributes(e.attr(0), e.attr(1)), e.in(0));
+/// The operation whose results are the mean and the variance of input `i`.
+constexpr ir::node_id moments_of(auto& e, int i = 0) {
+  return e.emit_with(moments{}, ir::pack_attributes(e.attr(0), e.attr(1)), e.in(i));
 }
 /// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean.
 constexpr ir::node_id scale_and_shift(auto& e, ir::node_id centred, ir::node_id variance, ir::node_id gamma,
@@ -7199,10 +7200,11 @@ struct normalize : composition<13> {
 struct normalize_and_learn : composition<13> {
   static constexpr const char* name = "normalize_and_learn";
   static constexpr std::uint64_t parameters = 0b110;
+  static constexpr int inputs = 7;  ///< for `learn`, behind which they stand once more, as they are read
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return normalize::infer(a); }
   static constexpr void expand(auto& e) { normalize::expand(e); }
   static constexpr void learn(auto& e) {
-    const ir::node_id both = normalization::moments_of(e);
+    const ir::node_id both = normalization::moments_of(e, inputs);
     const ir::node_id is_there = has_rows(e);
     const ir::node_id moved[] = {move(e, 4, e.g.emit_output(both, 0), is_there),
                                  move(e, 5, e.g.emit_output(both, 1), is_there)};
@@ -7219,7 +7221,6 @@ struct normalize_and_learn : composition<13> {
   }
   /// Moves input `i`, which is read as it is behind what changed it before.
   static constexpr ir::node_id move(auto& e, int i, ir::node_id moment, ir::node_id is_there) {
-    constexpr int inputs = 7;
     ir::node_id way = e.emit(subtract{}, e.in(inputs + i), moment);
     if (is_there != ir::no_node) way = e.emit(select{}, is_there, way, e.constant(0));
     return e.emit(assign_sub{}, e.in(i), e.emit(multiply{}, way, e.in(6)));
@@ -9195,6 +9196,11 @@ concept parameter = expression<A> || scalar<A>;
   static_assert(::tagma::diagnose::can_be_random<__VA_ARGS__>, \
                 "TAGMA-E113 random: needs a floating element type and at most six static extents")
 
+/// A rate of dropout that is an expression is a number of the element type of the operand.
+#define TAGMA_NEEDS_DROPOUT_RATE(E, Rate)                                                                        \
+  static_assert(Rate::rank == 0 && diagnose::same_element_type<typename E::spec_type, typename Rate::spec_type>, \
+                "TAGMA-E114 dropout: the rate needs rank 0 and the element type of the operand")
+
 /// Uniform random numbers of the given type and extents, new in every run: `random_uniform<float, 3, 4>(-1.0f, 1.0f)`.
 /// Two calls at two places draw different numbers. Gradients flow to `low` and `high` where these are expressions.
 /// @param low, high numbers, or expressions that broadcast to the extents; by default [0, 1)
@@ -9284,8 +9290,7 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
       return detail::step<op::select, Place, 3>(kept, scaled, zero);
     };
     if constexpr (expression<Rate>) {
-      static_assert(Rate::rank == 0 && diagnose::same_element_type<typename E::spec_type, typename Rate::spec_type>,
-                    "TAGMA-E114 dropout: the rate needs rank 0 and the element type of the operand");
+      TAGMA_NEEDS_DROPOUT_RATE(E, Rate);
       constexpr auto single = ir::pack_attributes(dtype::float32);
       const auto one = detail::make_constant<T, detail::bits_of(1)>();
       const auto rest = detail::step<op::subtract, Place, 4>(one, rate);
@@ -9310,7 +9315,9 @@ template <expression E, detail::parameter Rate, class Phase, class Place = TAGMA
     return dropout<E, Rate, Place>(e, rate);
   } else if constexpr (diagnose::is_phase<Phase>) {
     TAGMA_NEEDS_FLOATS(typename E::spec_type);
-    if constexpr (!expression<Rate>) {
+    if constexpr (expression<Rate>) {
+      TAGMA_NEEDS_DROPOUT_RATE(E, Rate);
+    } else {
       const auto value = static_cast<double>(rate);
       if (!(value >= 0 && value < 1)) detail::refuse_dropout_rate(value);
     }
@@ -9328,6 +9335,7 @@ auto dropout(const E&, const Rest&...) {
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_RANDOM
+#undef TAGMA_NEEDS_DROPOUT_RATE
 // ---- tagma/expr/op/scan.hpp
 
 /// @file
@@ -11887,9 +11895,9 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     return detail::make_node<op::normalize, detail::last_axis<X::rank>, Place>(x, gamma, beta, tiny);
   }
 }
-/// With a name that is no template argument: TAGMA-E181.
+/// Without a name, or with one that is no template argument: TAGMA-E181.
 template <extent... Sizes, class... Rest>
-auto layer_norm(detail::meant_as_name, const Rest&...) {
+auto layer_norm(detail::meant_as_input, const Rest&...) {
   TAGMA_NEEDS_SIZES("layer_norm", "<\"name\">(x)", Rest...);
 }
 
@@ -13519,39 +13527,43 @@ class variable_update;
 /// The learning rate, the step and the numbers are of float64 until they meet a tensor.
 class term {
  public:
-  constexpr term(variable_update& of, ir::node_id id) : of_(&of), id_(id) {}
-  [[nodiscard]] constexpr ir::node_id id() const { return id_; }
+  constexpr term(variable_update& of, std::size_t at) : of_(&of), at_(at) {}
+  [[nodiscard]] constexpr std::size_t at() const { return at_; }
   [[nodiscard]] constexpr variable_update& of() const { return *of_; }
 
  private:
   variable_update* of_;
-  ir::node_id id_;
+  std::size_t at_;
 };
 
-/// What a formula sees of one variable: its value, its gradient, its slots, and what they become.
+/// What a formula sees of one variable: its value, its gradient, its slots, and what they become. Terms are noted, and
+/// become nodes when something is set, from the left to the right: in which order a compiler evaluates the two sides of
+/// an operator does not matter.
 class variable_update {
  public:
   /// @param writer adds the nodes; nullptr where only what is set is counted
-  /// @param in the variable, its slots, its gradient, the learning rate, the step, the numbers
-  constexpr variable_update(const ir::node_writer* writer, array_view<const ir::node_id> in, std::size_t slots,
-                            std::size_t numbers)
-      : writer_(writer), in_(in), slots_(slots), numbers_(numbers) {}
+  /// @param in the variable, its slots, its gradient, the learning rate, the step, the numbers, as they are read
+  /// @param targets the variable and its slots, as they are set
+  constexpr variable_update(const ir::node_writer* writer, array_view<const ir::node_id> in,
+                            array_view<const ir::node_id> targets, std::size_t slots, std::size_t numbers)
+      : writer_(writer), in_(in), targets_(targets), slots_(slots), numbers_(numbers) {}
 
   /// The variable before the step, and its gradient. 16-bit variables are computed in float32.
   /// @{
-  [[nodiscard]] constexpr term value() { return tensor(0); }
-  [[nodiscard]] constexpr term gradient() { return tensor(1 + slots_); }
+  [[nodiscard]] constexpr term value() { return input(0); }
+  [[nodiscard]] constexpr term gradient() { return input(1 + slots_); }
   /// @}
   /// Slot `i` before the step.
   [[nodiscard]] constexpr term slot(std::size_t i) {
     sound_ = sound_ && i < slots_;
-    return tensor(sound_ ? 1 + i : 0);
+    return input(sound_ ? 1 + i : 0);
   }
   /// The learning rate of this step.
   [[nodiscard]] constexpr term learning_rate() { return input(2 + slots_); }
   /// The number of this step, from 1.
   [[nodiscard]] constexpr term step() {
-    return compute(op::add{}, convert(input(3 + slots_), dtype::float64), constant(1));
+    const term before = input(3 + slots_), one = constant(1);
+    return compute(op::add{}, before, one);
   }
   /// Number `i` of `numbers()`.
   [[nodiscard]] constexpr term number(std::size_t i) {
@@ -13570,23 +13582,15 @@ class variable_update {
 
   /// A term that is computed of others; operators call it. Scalars of float64 take the type of a tensor beside them.
   template <class Op, class... Term>
-  [[nodiscard]] constexpr term compute(Op tag, const Term&... operand) {
-    if (writer_ == nullptr) return {*this, ir::no_node};
-    dtype type = dtype::float64;
-    for (const ir::node_id i : {operand.id()...})
-      if (const dtype own = writer_->g.spec(i).type; own != dtype::boolean && own != dtype::float64) type = own;
-    return {*this, writer_->emit(tag, convert(operand, type).id()...)};
+  [[nodiscard]] constexpr term compute(Op, const Term&... operand) {
+    return note({.op = &ir::rules<Op>, .operands{operand.at()...}, .count = sizeof...(Term)});
   }
   /// The sum of all elements of a term.
   [[nodiscard]] constexpr term total(const term& t) {
-    if (writer_ == nullptr) return t;
-    const int rank = writer_->g.spec(t.id()).dims.rank;
-    return {*this, writer_->emit_with(op::sum{}, ir::pack_attributes((1 << rank) - 1, 0), t.id())};
+    return note({.op = &ir::rules<op::sum>, .operands{t.at()}, .count = 1, .over_all = true});
   }
   /// A number that the formula has.
-  [[nodiscard]] constexpr term constant(double number) {
-    return {*this, writer_ == nullptr ? ir::no_node : ir::emit_constant(writer_->g, dtype::float64, number)};
-  }
+  [[nodiscard]] constexpr term constant(double number) { return note({.number = number}); }
 
   /// True if the value was set once, each slot at most once, and nothing else was asked for.
   [[nodiscard]] constexpr bool is_sound() const { return sound_ && (set_ & 1) != 0; }
@@ -13596,37 +13600,78 @@ class variable_update {
   }
 
  private:
-  static constexpr std::size_t most_slots = 8;
+  static constexpr std::size_t most_slots = 8, no_input = static_cast<std::size_t>(-1);
 
-  [[nodiscard]] constexpr term input(std::size_t i) { return {*this, writer_ == nullptr ? ir::no_node : in_[i]}; }
-  [[nodiscard]] constexpr term tensor(std::size_t i) {
-    const term t = input(i);
-    if (writer_ == nullptr) return t;
-    return convert(t, writer_->g.spec(t.id()).type == dtype::float64 ? dtype::float64 : dtype::float32);
+  /// A term: an operation on others, an input, or a number.
+  struct noted {
+    const ir::op_rules* op = nullptr;
+    std::size_t operands[3]{};
+    std::size_t count = 0;
+    bool over_all = false;  ///< a sum of all elements
+    double number = 0;
+    std::size_t input = no_input;
+    ir::node_id node = ir::no_node;
+  };
+
+  constexpr term note(const noted& n) {
+    if (writer_ == nullptr) return {*this, 0};
+    terms_.push(n);
+    return {*this, terms_.size() - 1};
   }
-  [[nodiscard]] constexpr term convert(const term& t, dtype type) {
-    if (writer_ == nullptr) return t;
-    const dtype own = writer_->g.spec(t.id()).type;
-    if (own == type || own == dtype::boolean) return t;
-    return {*this, writer_->emit_with(op::cast{}, ir::pack_attributes(type), t.id())};
+  constexpr term input(std::size_t i) { return note({.input = i}); }
+
+  /// The node of a term.
+  constexpr ir::node_id node_of(std::size_t at) {
+    if (terms_[at].node == ir::no_node) {
+      const ir::node_id made = node_of(noted(terms_[at]));
+      terms_[at].node = made;
+    }
+    return terms_[at].node;
+  }
+  constexpr ir::node_id node_of(const noted& n) {
+    if (n.input != no_input) {
+      const dtype own = writer_->g.spec(in_[n.input]).type;
+      return convert(in_[n.input], own == dtype::float64 || own == dtype::int64 ? dtype::float64 : dtype::float32);
+    }
+    if (n.op == nullptr) return ir::emit_constant(writer_->g, dtype::float64, n.number);
+    ir::node_id in[std::size(noted{}.operands)]{};
+    dtype type = dtype::float64;
+    for (std::size_t k = 0; k < n.count; ++k) {
+      in[k] = node_of(n.operands[k]);
+      if (const dtype own = writer_->g.spec(in[k]).type; own != dtype::boolean && own != dtype::float64) type = own;
+    }
+    if (n.over_all) {
+      const int rank = writer_->g.spec(in[0]).dims.rank;
+      return writer_->g.emit(*n.op, {in, 1}, ir::pack_attributes((1 << rank) - 1, 0).list());
+    }
+    for (std::size_t k = 0; k < n.count; ++k) in[k] = convert(in[k], type);
+    return writer_->g.emit(*n.op, {in, n.count});
+  }
+  constexpr ir::node_id convert(ir::node_id id, dtype type) {
+    const dtype own = writer_->g.spec(id).type;
+    if (own == type || own == dtype::boolean) return id;
+    return writer_->emit_with(op::cast{}, ir::pack_attributes(type), id);
   }
   constexpr void set(std::size_t i, const term& t) {
     sound_ = sound_ && ((set_ >> i) & 1) == 0 && i <= most_slots;
     set_ |= std::uint64_t{1} << i;
     if (writer_ == nullptr || !sound_) return;
-    const tensor_spec to = writer_->g.spec(in_[i]);
-    ir::node_id value = convert(t, to.type).id();
+    const tensor_spec to = writer_->g.spec(targets_[i]);
+    ir::node_id value = convert(node_of(t.at()), to.type);
     // A variable that another one becomes as it is: its elements are copied before it changes itself.
-    if (writer_->g.info(value).is(ir::op_kind::variable))
+    ir::node_id from = value;
+    while (writer_->g.info(from).shares_bytes()) from = writer_->g.input(from, 0);
+    if (writer_->g.info(from).is(ir::op_kind::variable))
       value = writer_->emit(op::multiply{}, value, ir::emit_constant(writer_->g, to.type, 1));
     if (to.dims.rank > 0 && writer_->g.spec(value).dims.rank == 0)
-      value = writer_->emit(op::broadcast_like{}, value, in_[i]);
-    updates_[count_++] = writer_->emit(op::assign{}, in_[i], value);
+      value = writer_->emit(op::broadcast_like{}, value, targets_[i]);
+    updates_[count_++] = writer_->emit(op::assign{}, targets_[i], value);
   }
 
   const ir::node_writer* writer_;
-  array_view<const ir::node_id> in_;
+  array_view<const ir::node_id> in_, targets_;
   std::size_t slots_, numbers_;
+  growing_array<noted> terms_{16};
   std::uint64_t set_ = 0;  ///< bit 0: the value; then the slots
   bool sound_ = true;
   ir::node_id updates_[most_slots + 1]{};
@@ -13714,7 +13759,14 @@ struct apply_own {
     const std::size_t kept = slots.size();
     in[1 + kept] = pair.gradient;
     for (std::size_t i = 0; i < e.inputs.size(); ++i) in[2 + kept + i] = e.inputs[i];
-    formula::variable_update u(&e, in, kept, e.inputs.size() - 2);
+    ir::node_id targets[1 + slots.size()];
+    for (std::size_t i = 0; i <= kept; ++i) targets[i] = in[i];
+    // Where updates wait for others, what they read of variables waits as well.
+    if (const auto before = e.g.updates_wait_for(); !before.empty())
+      for (std::size_t i = 0; i < 2 + kept + e.inputs.size(); ++i)
+        if (e.g.info(in[i]).is(ir::op_kind::variable))
+          in[i] = e.g.emit_as(ir::rules<identity>, e.g.spec(in[i]), {&in[i], 1}, {}, {before});
+    formula::variable_update u(&e, in, {targets, std::size(targets)}, kept, e.inputs.size() - 2);
     Optimizer::update(u);
     return u.finish();
   }
@@ -13746,7 +13798,7 @@ inline constexpr bool has_sound_formula<Optimizer> = [] {
     for (std::size_t k = 0; k < i; ++k)
       if (Optimizer::slots[k].suffix == suffix) return false;
   }
-  formula::variable_update u(nullptr, {}, slots, numbers);
+  formula::variable_update u(nullptr, {}, {}, slots, numbers);
   Optimizer::update(u);
   return slots <= 8 && numbers <= 16 && u.is_sound();
 }();
@@ -15215,10 +15267,12 @@ inline constexpr bool is_volume_batch = [] {
     if (x[i] < 1) return false;
   return true;
 }();
+/// There are filters, with elements.
+template <extent Filters, volume Kernel>
+inline constexpr bool has_volume_filters = Filters >= 1 && Kernel.depth >= 1 && Kernel.height >= 1 && Kernel.width >= 1;
 /// A filter has between 1 and 64 slices, and fits into the depth of a volume.
 template <class X, volume Kernel, conv3d_options Options>
-inline constexpr bool fits_depth = Kernel.depth >= 1 && Kernel.depth <= 64 && Kernel.height >= 1 && Kernel.width >= 1 &&
-                                   Options.stride.depth >= 1 && Options.dilation.depth >= 1 &&
+inline constexpr bool fits_depth = Kernel.depth <= 64 && Options.stride.depth >= 1 && Options.dilation.depth >= 1 &&
                                    (Options.same || (Kernel.depth - 1) * Options.dilation.depth < X::value.dims[1]);
 }  // namespace diagnose
 
@@ -15310,8 +15364,8 @@ inline constexpr conv_options options_of_image = [] {
 /// @param activation called with the sum, none by default
 /// @param initial initializer of the kernel, by default `glorot_uniform`; the bias begins with zeros
 /// @return [batch, positions in depth, down, across, Filters]
-/// Raises TAGMA-E305 for another shape or a filter that does not fit into the depth, and what the operation `conv2d`
-/// raises.
+/// Raises TAGMA-E305 for another shape or a filter that does not fit into the depth, TAGMA-E123 without filters or for
+/// filters without elements, and what the operation `conv2d` raises.
 template <fixed_string Name, extent Filters, volume Kernel, conv3d_options Options = conv3d_options{}, expression X,
           class Activation = std::remove_const_t<decltype(linear)>,
           class Initial = std::remove_const_t<decltype(glorot_uniform)>, class Place = TAGMA_FRESH_TYPE(X)>
@@ -15323,9 +15377,11 @@ template <fixed_string Name, extent Filters, volume Kernel, conv3d_options Optio
                 "TAGMA-E305 conv3d: volumes need the axes [batch, depth, height, width, channels], all but the first "
                 "static");
   if constexpr (diagnose::is_volume_batch<s>) {
-    static_assert(diagnose::fits_depth<s, Kernel, Options> && Filters >= 1,
+    static_assert(diagnose::has_volume_filters<Filters, Kernel>,
+                  "TAGMA-E123 conv3d: there are no filters, or they have no elements");
+    static_assert(diagnose::fits_depth<s, Kernel, Options>,
                   "TAGMA-E305 conv3d: the filter needs 1 to 64 slices, and must fit into the depth of the volume");
-    if constexpr (diagnose::fits_depth<s, Kernel, Options> && Filters >= 1) {
+    if constexpr (diagnose::has_volume_filters<Filters, Kernel> && diagnose::fits_depth<s, Kernel, Options>) {
       using T = typename X::element_type;
       constexpr shape dims = X::spec.dims;
       using along = detail::depth_positions<dims[1], Kernel, Options>;
@@ -16707,6 +16763,7 @@ struct learner {
   std::int16_t chain = 0;      ///< the scopes through which it was reached
   node_id moved = no_node;     ///< its update, which waits for the update `behind`, if for any
   node_id behind = no_node;
+  std::size_t own_controls = 0;  ///< of its first update: what that waits for, if optimizers did not
 };
 
 /// `differentiate`, with loops where there is a table of them.
@@ -16905,7 +16962,7 @@ class trainer {
     for (std::size_t u = 0; u < updates.size(); ++u)
       for (std::size_t k = 0; k < count; ++k)
         if (g_.input(updates[u], 0) == l.inputs[k]) behind = updates[u];
-    if (l.moved == no_node || l.behind != behind) {
+    if (l.moved == no_node || l.behind != behind || !waits_alike(l)) {
       around_.enter(l.chain);
       scratch_array<node_id, 16> in(2 * count);
       for (std::size_t k = 0; k < count; ++k) {
@@ -16919,9 +16976,19 @@ class trainer {
       l.what->op->learn(args);
       if (g_.overflow()) return 0;
       l.moved = args.result, l.behind = behind;
+      l.own_controls = g_.controls(first_update(l)).size() - g_.updates_wait_for().size();
     }
     note_updates(l.moved, updates);
     return l.moved;
+  }
+  [[nodiscard]] constexpr node_id first_update(const learner& l) const { return g_.controls(l.moved)[0]; }
+  /// True if the update of a layer waits for what those of this optimizer do.
+  [[nodiscard]] constexpr bool waits_alike(const learner& l) const {
+    const array_view<const node_id> all = g_.controls(first_update(l)), before = g_.updates_wait_for();
+    if (all.size() != l.own_controls + before.size()) return false;
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (all[l.own_controls + i] != before[i]) return false;
+    return true;
   }
   constexpr void note_updates(node_id group, growing_array<node_id>& updates) const {
     for (const node_id u : g_.controls(group)) updates.push(u);
@@ -20850,11 +20917,14 @@ inline constexpr bool has_broken_body = [] {
     return false;
   else if constexpr (requires { &Closure::operator(); })
     return false;
-  else
-    return requires(const called_twice<Closure>& twice, const any& e) {
-      { twice(e) } -> std::same_as<chosen>;
-      { twice(e, e) } -> std::same_as<chosen>;
-    };
+  else if constexpr (!requires(const called_twice<Closure>& twice, const any& e) {
+                       { twice(e) } -> std::same_as<chosen>;
+                       { twice(e, e) } -> std::same_as<chosen>;
+                     })
+    return false;
+  else  // those that take numbers, or anything as it comes
+    return !std::is_invocable_v<const Closure&, int> && !std::is_invocable_v<const Closure&, int, int> &&
+           !std::is_invocable_v<const Closure&, any, int> && !std::is_invocable_v<const Closure&, int, any>;
 }();
 
 }  // namespace detail
