@@ -6,7 +6,8 @@ The suite writes the facts of a run, and nothing else makes the table. Give a pr
   operations_table.py --write PROGRAM...   replaces the table
   operations_table.py --check PROGRAM...   compares it; a column whose device no program has is left alone
 An operation that a device has, and of which the suite did not run all element types that the device has, and their
-gradients, is an error. A file of facts may stand for the program that has written it.
+gradients, is an error. A file of facts may stand for the program that has written it, and a folder for one that was run in
+parts.
 
 Where programs ran that a process has built, every operation of the document is among those that ran, or in the list of
 those that cannot be built, which the document has as well."""
@@ -80,10 +81,29 @@ def words(types):
     return ", ".join(types)
 
 
+def joined(texts):
+    """The facts of one program that was run in parts: what some part ran was run."""
+    lines, at = [], {}
+    for line in (line for text in texts for line in text.splitlines()):
+        if is_note(line):
+            lines.append(line)
+            continue
+        fields = line.split("\t")
+        known = at.setdefault((fields[0], fields[1]), fields)
+        if known is fields:
+            lines.append(fields)
+        for field in (5, 9):
+            types = dict.fromkeys(known[field].split(",") + fields[field].split(","))
+            known[field] = ",".join(t for t in types if t)
+    return "".join((line if isinstance(line, str) else "\t".join(line)) + "\n" for line in lines)
+
+
 def run(program):
-    """The facts of a whole run of a program, which must pass; or those of a file."""
+    """The facts of a whole run of a program, which must pass; or those of a file, or of a folder of files of its parts."""
     if program.endswith(".tsv"):
         return pathlib.Path(program).read_text(encoding="utf-8")
+    if pathlib.Path(program).is_dir():
+        return joined([path.read_text(encoding="utf-8") for path in sorted(pathlib.Path(program).glob("*.tsv"))])
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "facts.tsv"
         done = subprocess.run([program], env={**os.environ, "TAGMA_OPERATIONS": str(path)}, capture_output=True, text=True)
@@ -195,13 +215,19 @@ def self_test():
         if expected not in text or bool(found) != bool(complaint) or (complaint and complaint not in found[0]):
             wrong += 1
             print(f"self-test '{name}': {found}\n{text}")
+    parts = [f"CPU (X)\tadd\tkernel\tfloat32,int8\tfloat32,int8\t{ran}\t\t\tyes\t{gradients}\n"
+             for ran, gradients in (("int8", ""), ("", ""), ("float32", "float32"))]
+    whole = joined([*parts, "b\tadd\tran\n"]).splitlines()
+    if len(whole) != 2 or problems([Fact(whole[0])]) or not problems([Fact(joined(parts[:2])[:-1])]):
+        wrong += 1
+        print(f"self-test 'parts of one program': {whole}")
     document = "a\n" + BEGIN + markdown(*table([Fact(CASES[0][1])], parse(""))) + END + "b\n"
     other = Fact(CASES[0][1].replace("(X)", "(Y)"))
     kept = markdown(*table([other], parse(document)))
     if "| CPU (X) | CPU (Y) |" not in kept or "| kernel | kernel |" not in kept:
         wrong += 1
         print(f"self-test 'columns of other devices stay': {kept}")
-    print(f"self-test: {len(CASES) + len(NOTE_CASES) + 2} tables, {wrong} judged wrongly")
+    print(f"self-test: {len(CASES) + len(NOTE_CASES) + 3} tables, {wrong} judged wrongly")
     return 1 if wrong else 0
 
 
