@@ -7042,6 +7042,7 @@ struct operation_apart<operation_of<Operation, Type, A, B, C>, Step...> {
   static constexpr int operands =
       operands_of_body<scalar_kernel<on_cuda, Operation>, compute_t<stored<Type>>, value<A>, value<B>>();
   static constexpr int from[3] = {A, B, C};
+  static constexpr std::size_t element_bytes = sizeof(stored<Type>);
 
   template <int... I>
   static auto loop_of(std::integer_sequence<int, I...>)
@@ -7086,7 +7087,7 @@ template <std::size_t Loads, class... Apart>
   return p;
 }
 
-/// The largest element.
+/// Bytes of the largest element of any loop.
 inline constexpr std::size_t widest_element = 8;
 
 /// Runs a loop of one operation over tensors that all step.
@@ -7131,10 +7132,17 @@ template <class... Load, class... Apart>
 struct loop_apart<types<Load...>, Apart...> {
   static constexpr std::size_t loads = sizeof...(Load), operations = sizeof...(Apart);
   static constexpr auto places = find_places_apart<loads, Apart...>();
+  /// Bytes of the largest element of this loop.
+  static constexpr std::size_t element_bytes = [] {
+    std::size_t most = 1;
+    for (const std::size_t bytes : {sizeof(typename Load::stored_type)..., Apart::element_bytes...})
+      if (bytes > most) most = bytes;
+    return most;
+  }();
 
   /// Bytes that a tensor of so many elements takes in the working memory.
   [[nodiscard]] static std::size_t block_bytes(std::int64_t count) {
-    return workspace_part(static_cast<std::size_t>(count) * widest_element);
+    return workspace_part(static_cast<std::size_t>(count) * element_bytes);
   }
   static void reserve(std::int64_t count, const run_context& context) {
     resources_of(context).reserve(static_cast<std::size_t>(places.blocks) * block_bytes(count));

@@ -13476,6 +13476,7 @@ template <class Optimizer, expression... V, expression... G, class... Option, cl
 /// Optimizers of your own, as formulas.
 
 #include <concepts>
+#include <utility>
 
 namespace tagma {
 
@@ -13489,8 +13490,20 @@ using optimizer_slots = fixed_array<optimizer_slot, Count>;
 template <std::size_t Count>
 using optimizer_numbers = fixed_array<double, Count>;
 
+namespace detail {
+/// A list of numbers whose length its type has: `optimizer_numbers`, or a std::array.
+template <class List>
+concept has_own_length = requires {
+  List::size();
+};
+template <class List>
+concept has_length = has_own_length<List> || requires {
+  std::tuple_size<List>::value;
+};
+}  // namespace detail
+
 /// An optimizer of your own: a struct with a learning rate, a name, the slots that it keeps of each variable, the other
-/// numbers that it takes, and its formula over `formula::variable_update`.
+/// numbers that it takes, and its formula over `formula::variable_update`. Lists may be of the types below, or a std::array.
 ///
 ///     struct lion {  // Chen et al. 2023
 ///       tg::rate learning_rate = 1e-4;
@@ -13515,7 +13528,7 @@ concept own_optimizer = requires(const Optimizer& o) {
   { o.learning_rate } -> std::convertible_to<rate>;
   { Optimizer::name.view() } -> std::convertible_to<std::string_view>;
   Optimizer::slots.size();
-  o.numbers().size();
+  requires detail::has_length<decltype(o.numbers())>;
 };
 
 namespace formula {
@@ -13780,7 +13793,16 @@ template <own_optimizer Optimizer>
 struct optimizer_traits<Optimizer> {
   using update = op::apply_own<Optimizer>;
   static constexpr fixed_string step = Optimizer::name / "step";
-  static auto numbers(const Optimizer& o) { return o.numbers(); }
+  static auto numbers(const Optimizer& o) {
+    const auto given = o.numbers();
+    if constexpr (has_own_length<decltype(o.numbers())>) {
+      return given;
+    } else {
+      fixed_array<double, std::tuple_size<decltype(o.numbers())>::value> all{};
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] = given[i];
+      return all;
+    }
+  }
 };
 
 }  // namespace detail
@@ -13789,7 +13811,8 @@ namespace diagnose {
 template <own_optimizer Optimizer>
 inline constexpr bool has_sound_formula<Optimizer> = [] {
   constexpr std::size_t slots = Optimizer::slots.size();
-  constexpr std::size_t numbers = decltype(std::declval<const Optimizer&>().numbers())::size();
+  constexpr std::size_t numbers =
+      decltype(detail::optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))::size();
   for (std::size_t i = 0; i < slots; ++i) {
     const std::string_view suffix = Optimizer::slots[i].suffix;
     if (suffix.empty() || suffix[0] != '/' || !is_name(suffix.substr(1)) || suffix == op::accumulation::sum.suffix ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/nn/own_optimizer.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
@@ -31,6 +32,18 @@ struct own_adam {
     const auto v = u.slot(1) + (square(g) - u.slot(1)) * (1 - b2);
     const auto rate = u.learning_rate() * sqrt(1 - pow(b2, u.step())) / (1 - pow(b1, u.step()));
     u.set_value(u.value() - rate * m / (sqrt(v) + u.number(2)));
+  }
+};
+
+/// Its numbers in an array of the standard library.
+struct scaled {
+  tg::rate learning_rate = 0.5;
+
+  static constexpr tg::fixed_string name = "scaled";
+  static constexpr std::array<tg::optimizer_slot, 0> slots{};
+  [[nodiscard]] static std::array<double, 2> numbers() { return {3, 7}; }
+  static constexpr void update(auto& u) {
+    u.set_value(u.value() - u.learning_rate() * u.number(0) * u.number(1) * u.gradient());
   }
 };
 
@@ -152,6 +165,14 @@ TEST_CASE("a formula without slots and numbers, with norms", "[own_optimizer]") 
   CHECK(got[1] == Approx(4 - 0.1 * trust * 2));
   CHECK(started[0] == Approx(-0.1));
   CHECK(steps == 1);
+}
+
+TEST_CASE("numbers and slots of a formula may be arrays of the standard library", "[own_optimizer]") {
+  const auto w = tg::variable<"w", double, 2>(tg::ones);
+  const auto train = tg::minimize(tg::sum(w * 2.0), scaled{});
+  tg::session session(tg::compile([=] { return tg::outputs(train, w); }));
+  session.run(train);
+  CHECK(session.run(w)[1] == Approx(1 - 0.5 * 21 * 2));
 }
 
 TEST_CASE("terms are computed as expressions are", "[own_optimizer]") {
