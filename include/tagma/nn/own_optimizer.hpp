@@ -39,7 +39,8 @@ concept has_length = has_own_length<List> || requires {
 }  // namespace detail
 
 /// An optimizer of your own: a struct with a learning rate, a name, the slots that it keeps of each variable, the other
-/// numbers that it takes, and its formula over `formula::variable_update`. Lists may be of the types below, or a std::array.
+/// numbers that it takes, and its formula over `formula::variable_update`. Lists may be of the types below, or a
+/// std::array.
 ///
 ///     struct lion {  // Chen et al. 2023
 ///       tg::rate learning_rate = 1e-4;
