@@ -3020,9 +3020,8 @@ inline constexpr bool has_elements = detail::elements_of_data<Data>;
 template <class Epochs>
 inline constexpr bool makes_datasets = false;
 template <class Epochs>
-  requires std::is_invocable_v<const Epochs&, std::uint64_t>
-inline constexpr bool makes_datasets<Epochs> =
-    detail::elements_of_data<std::invoke_result_t<const Epochs&, std::uint64_t>>;
+  requires std::is_invocable_v<Epochs&, std::uint64_t>
+inline constexpr bool makes_datasets<Epochs> = detail::elements_of_data<std::invoke_result_t<Epochs&, std::uint64_t>>;
 /// An element has a component for each of the inputs.
 template <class Element, class... Input>
 inline constexpr bool feeds_inputs = detail::has_components<Element, sizeof...(Input)>();
@@ -3083,14 +3082,14 @@ template <class Session, class... P, class Data, class... E>
 /// files throw; variables are then those of the last step. Raises TAGMA-E299 for elements with other components,
 /// TAGMA-E307 for a dataset where a function makes one for each epoch, and TAGMA-E308 for elements that are no batches.
 template <class Session, expression Train, class... P, class Epochs, class... E>
-training_history fit(Session& session, [[maybe_unused]] const Train& train, const fit_inputs<P...>& in,
-                     const Epochs& epochs, fit_options options, const fit_report<E>&... reports) {
+training_history fit(Session& session, [[maybe_unused]] const Train& train, const fit_inputs<P...>& in, Epochs&& epochs,
+                     fit_options options, const fit_report<E>&... reports) {
   static_assert(diagnose::makes_datasets<Epochs>,
                 "TAGMA-E307 fit: takes a function that makes the dataset of an epoch: "
                 "[&](std::uint64_t epoch) { return data.epoch(epoch).batch(128); }");
   detail::fit_run run(options, {reports.name...}, detail::core_of(session));
   if constexpr (diagnose::makes_datasets<Epochs>) {
-    using element = detail::element_of_data<std::invoke_result_t<const Epochs&, std::uint64_t>>;
+    using element = detail::element_of_data<std::invoke_result_t<Epochs&, std::uint64_t>>;
     TAGMA_NEEDS_ELEMENTS("fit", element, P...);
     std::vector<double> values(sizeof...(E), 0.0);
     for (std::int64_t epoch = run.first(); epoch < options.epochs; ++epoch) {
