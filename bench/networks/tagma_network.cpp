@@ -104,8 +104,11 @@ int infer(const peers::options& options) {
       [&](std::int64_t i) { return static_cast<double>(session.run(out, x = in[batch_of(i)]).data()[0]); }, 3);
 }
 
+}  // namespace
+
+// Not in the namespace, which nvcc gives a name: g++ would then warn of types in it.
 template <class Optimizer>
-int train(const peers::options& options, const Optimizer& optimizer) {
+static int train(const peers::options& options, const Optimizer& optimizer) {
   const std::vector<tg::tensor<float>> in = inputs(options.batch);
   const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(logits(tg::phase::training), y));
   const auto step = tg::minimize(loss, optimizer);
@@ -122,8 +125,6 @@ int train(const peers::options& options, const Optimizer& optimizer) {
       },
       3);
 }
-
-}  // namespace
 
 int main(int count, char** arguments) {
   const peers::options options(count, arguments);

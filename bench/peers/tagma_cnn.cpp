@@ -10,7 +10,7 @@ constexpr auto x = tg::placeholder<"x", float, tg::dyn, 28, 28, 1>();
 constexpr auto y = tg::placeholder<"y", std::uint8_t, tg::dyn>();
 
 template <class Optimizer>
-int train(const peers::options& options, const Optimizer& optimizer) {
+static int train(const peers::options& options, const Optimizer& optimizer) {
   constexpr tg::conv_options same{.padding = tg::same_padding};
   const auto conv1 = tg::conv2d<"conv1", 32, 5, same>(x, tg::relu);
   const auto conv2 = tg::conv2d<"conv2", 64, 5, same>(tg::max_pool<2>(conv1), tg::relu);

@@ -10,7 +10,7 @@ constexpr auto x = tg::placeholder<"x", float, tg::dyn, 32, 128>();
 constexpr auto y = tg::placeholder<"y", std::uint8_t, tg::dyn>();
 
 template <class Optimizer>
-int train(const peers::options& options, const Optimizer& optimizer) {
+static int train(const peers::options& options, const Optimizer& optimizer) {
   const auto last = tg::lstm<"lstm", 128>(x);
   const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(tg::dense<"logits", 10>(last), y));
   const auto step = tg::minimize(loss, optimizer);
