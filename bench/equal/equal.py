@@ -147,7 +147,7 @@ def self_test():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", type=pathlib.Path, help="bench_equal; beside it may be bench_equal_float64")
+    parser.add_argument("--program", type=pathlib.Path, help="bench_equal; beside it is bench_equal_float64")
     parser.add_argument("--case", action="append", help="instead of all")
     parser.add_argument("--seed", type=int, default=4, help="of weights and inputs")
     parser.add_argument("--self-test", action="store_true")
@@ -156,6 +156,11 @@ def main():
         return self_test()
     if arguments.program is None:
         parser.error("--program is missing")
+    builds = {"float32": arguments.program,
+              "float64": arguments.program.with_name(arguments.program.stem + "_float64" + arguments.program.suffix)}
+    for kind, program in builds.items():
+        if not program.is_file():
+            parser.error(f"the program of {kind} is missing: there is no {program}")
     if torch is None:
         parser.error("PyTorch is not installed: see --help")
     names = arguments.case or list(CASES)
@@ -166,9 +171,7 @@ def main():
     if sorted(have) != programs():
         parser.error(f"the program has other cases than this script: {sorted(set(have) ^ set(programs()))}")
     torch.manual_seed(0)
-    builds = {"float32": arguments.program,
-               "float64": arguments.program.with_name(arguments.program.stem + "_float64" + arguments.program.suffix)}
-    found = {kind: run(program, kind, names, arguments.seed) for kind, program in builds.items() if program.exists()}
+    found = {kind: run(program, kind, names, arguments.seed) for kind, program in builds.items()}
     print("| what | PyTorch | float32: forward | backward | float64: forward | backward | ok |")
     print("|---|---|---|---|---|---|---|")
     failed = 0

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 // Training steps of a network, or its inference where the third argument is `infer`. Each network is a program, which
 // TAGMA_NETWORK names: a block that many models are made of, with a dense layer of 10 classes behind it.
-#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
 
 #include "../peers/protocol.hpp"
 #include "tagma/base/version.hpp"
 #include "tagma/tagma.hpp"
+
+#if !defined(TAGMA_NETWORK)
+#define TAGMA_NETWORK mlp
+#endif
 
 namespace tg = tagma;
 
@@ -86,22 +93,25 @@ std::vector<tg::tensor<float>> inputs(int batch) {
   return all;
 }
 
+std::size_t batch_of(std::int64_t step) { return static_cast<std::size_t>(step % peers::batches); }
+
+int infer(const peers::options& options) {
+  const std::vector<tg::tensor<float>> in = inputs(options.batch);
+  const auto out = logits(tg::phase::inference);
+  tg::session session(tg::compile([=] { return tg::outputs(out); }), {.seed = 42, .intra_op_threads = options.threads});
+  return peers::serve(
+      TAGMA_VERSION,
+      [&](std::int64_t i) { return static_cast<double>(session.run(out, x = in[batch_of(i)]).data()[0]); }, 3);
+}
+
 }  // namespace
 
-int main(int count, char** arguments) {
-  const peers::options options(count, arguments);
+// Not in the namespace, which nvcc gives a name: g++ would then warn of types in it.
+template <class Optimizer>
+static int train(const peers::options& options, const Optimizer& optimizer) {
   const std::vector<tg::tensor<float>> in = inputs(options.batch);
-  const auto which = [](std::int64_t i) { return static_cast<std::size_t>(i % peers::batches); };
-  if (options.infer) {
-    const auto out = logits(tg::phase::inference);
-    tg::session session(tg::compile([=] { return tg::outputs(out); }),
-                        {.seed = 42, .intra_op_threads = options.threads});
-    return peers::serve(
-        TAGMA_VERSION,
-        [&](std::int64_t i) { return static_cast<double>(session.run(out, x = in[which(i)]).data()[0]); }, 3);
-  }
   const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(logits(tg::phase::training), y));
-  const auto step = tg::minimize(loss, tg::adam{.learning_rate = peers::adam_rate});
+  const auto step = tg::minimize(loss, optimizer);
   tg::session session(tg::compile([=] { return tg::outputs(loss, step); }),
                       {.seed = 42, .intra_op_threads = options.threads});
   std::vector<tg::tensor<std::uint8_t>> labels;
@@ -110,8 +120,15 @@ int main(int count, char** arguments) {
   return peers::serve(
       TAGMA_VERSION,
       [&](std::int64_t i) {
-        const auto [value, done] = session.run(tg::fetch(loss, step), x = in[which(i)], y = labels[which(i)]);
+        const auto [value, done] = session.run(tg::fetch(loss, step), x = in[batch_of(i)], y = labels[batch_of(i)]);
         return static_cast<double>(value);
       },
       3);
+}
+
+int main(int count, char** arguments) {
+  const peers::options options(count, arguments);
+  if (options.infer) return infer(options);
+  return options.adam ? train(options, tg::adam{.learning_rate = peers::adam_rate})
+                      : train(options, tg::sgd{.learning_rate = peers::sgd_rate});
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Training steps or inference of a network in PyTorch: NETWORK BATCH THREADS adam|infer, eager or, after torch.compile,
-compiled. Adam is its fused one, the fastest there."""
+"""Training steps or inference of a network in PyTorch: NETWORK BATCH THREADS adam|sgd|infer, eager or, after
+torch.compile, compiled. Optimizers are its fused ones, the fastest there."""
 
 import pathlib
 import sys
@@ -14,14 +14,14 @@ import worker  # noqa: E402
 
 
 def main(compiled=False):
-    name, batch, threads, optimizer = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    name, batch, threads, task = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     torch.manual_seed(42)
     model = torch_networks.make(name)
     data = torch_networks.inputs(name, batch, worker.BATCHES)
     labels = torch.randint(0, 10, (worker.BATCHES, batch))
-    if optimizer == "infer":
+    if task == "infer":
         model.eval()
         run = torch.compile(model) if compiled else model
 
@@ -32,15 +32,16 @@ def main(compiled=False):
 
         return worker.serve(torch.__version__, infer, 3)
     loss_of = torch.nn.CrossEntropyLoss()
-    adam = torch.optim.Adam(model.parameters(), lr=worker.ADAM_RATE, fused=True)
+    kind, rate = {"adam": (torch.optim.Adam, worker.ADAM_RATE), "sgd": (torch.optim.SGD, worker.SGD_RATE)}[task]
+    optimizer = kind(model.parameters(), lr=rate, fused=True)
     forward = (lambda x, y: loss_of(model(x), y))
     forward = torch.compile(forward) if compiled else forward
 
     def step(i):
-        adam.zero_grad()
+        optimizer.zero_grad()
         loss = forward(data[i % worker.BATCHES], labels[i % worker.BATCHES])
         loss.backward()
-        adam.step()
+        optimizer.step()
         return loss.item
 
     return worker.serve(torch.__version__, step, 3)

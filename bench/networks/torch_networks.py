@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-"""The networks of tagma_network.cpp in PyTorch; images are NCHW there, in memory with the channels last."""
+"""The networks of tagma_network.cpp in PyTorch; images are NCHW there, in memory with the channels last. The
+GRU has another formula here: see docs/equal_to_pytorch.md."""
 
 import torch
 from torch import nn

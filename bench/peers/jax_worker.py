@@ -18,7 +18,7 @@ import worker
 
 work, batch, threads, adam = worker.options()
 FEATURES = UNITS = 128
-RATE, BETA1, BETA2, EPSILON = worker.ADAM_RATE, 0.9, 0.999, 1e-8
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 
 
 def tiny_scan():
@@ -101,10 +101,12 @@ def train(weights, loss_of, batches):
     def update(state, x, y):
         w, m, v, t = state
         loss, g = jax.value_and_grad(loss_of)(w, x, y)
+        if not adam:
+            return (jax.tree.map(lambda a, b: a - worker.SGD_RATE * b, w, g), m, v, t), loss
         t = t + 1
         m = jax.tree.map(lambda a, b: BETA1 * a + (1 - BETA1) * b, m, g)
         v = jax.tree.map(lambda a, b: BETA2 * a + (1 - BETA2) * b * b, v, g)
-        rate = RATE * jnp.sqrt(1 - BETA2 ** t) / (1 - BETA1 ** t)
+        rate = worker.ADAM_RATE * jnp.sqrt(1 - BETA2 ** t) / (1 - BETA1 ** t)
         w = jax.tree.map(lambda a, b, c: a - rate * b / (jnp.sqrt(c) + EPSILON), w, m, v)
         return (w, m, v, t), loss
 

@@ -19,7 +19,7 @@
 
 namespace peers {
 
-/// The command line of a worker: `<batch> <threads> <optimizer>`.
+/// The command line of a worker: `<batch> <threads> <optimizer or infer>`.
 struct options {
   int batch = 32;
   int threads = 1;
@@ -29,8 +29,9 @@ struct options {
   options(int count, char** arguments) {
     if (count > 1) batch = std::atoi(arguments[1]);
     if (count > 2) threads = std::atoi(arguments[2]);
-    if (count > 3) adam = std::string(arguments[3]) != "sgd", infer = std::string(arguments[3]) == "infer";
-    if (batch < 1 || threads < 1) {
+    const std::string task = count > 3 ? arguments[3] : "adam";
+    adam = task != "sgd", infer = task == "infer";
+    if (batch < 1 || threads < 1 || (adam && !infer && task != "adam")) {
       std::fprintf(stderr, "usage: %s <batch> <threads> adam|sgd|infer\n", arguments[0]);
       std::exit(2);
     }
@@ -60,6 +61,10 @@ inline data make_batch(int size, unsigned seed) {
 inline void flush_denormals() {
 #if defined(__SSE2__)
   _mm_setcsr(_mm_getcsr() | 0x8040);
+#elif defined(__aarch64__)
+  std::uint64_t mode = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(mode));
+  asm volatile("msr fpcr, %0" : : "r"(mode | 0x0100'0000) : "memory");
 #endif
 }
 

@@ -9,11 +9,11 @@ namespace tg = tagma;
 constexpr auto x = tg::placeholder<"x", float, tg::dyn, 32, 128>();
 constexpr auto y = tg::placeholder<"y", std::uint8_t, tg::dyn>();
 
-int main(int count, char** arguments) {
-  const peers::options options(count, arguments);
+template <class Optimizer>
+static int train(const peers::options& options, const Optimizer& optimizer) {
   const auto last = tg::lstm<"lstm", 128>(x);
   const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(tg::dense<"logits", 10>(last), y));
-  const auto step = tg::minimize(loss, tg::adam{.learning_rate = peers::adam_rate});
+  const auto step = tg::minimize(loss, optimizer);
   const auto program = tg::compile([=] { return tg::outputs(loss, step); });
   tg::session session(program, {.seed = 42, .intra_op_threads = options.threads});
   std::vector<tg::tensor<float>> sequences;
@@ -33,4 +33,10 @@ int main(int count, char** arguments) {
         return static_cast<double>(value);
       },
       10);
+}
+
+int main(int count, char** arguments) {
+  const peers::options options(count, arguments);
+  return options.adam ? train(options, tg::adam{.learning_rate = peers::adam_rate})
+                      : train(options, tg::sgd{.learning_rate = peers::sgd_rate});
 }

@@ -10,7 +10,7 @@ constexpr auto x = tg::placeholder<"x", float, tg::dyn, 784>();
 constexpr auto y = tg::placeholder<"y", std::uint8_t, tg::dyn>();
 
 template <class Optimizer>
-int train(const peers::options& options, const Optimizer& optimizer) {
+static int train(const peers::options& options, const Optimizer& optimizer) {
   const auto hidden1 = tg::dense<"hidden1", 300>(x, tg::relu);
   const auto hidden2 = tg::dense<"hidden2", 100>(hidden1, tg::relu);
   const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(tg::dense<"logits", 10>(hidden2), y));

@@ -25,6 +25,13 @@ def exists(root, entry):
     return (root / "tests" / entry).is_dir() or (root / "tests" / f"{entry}.cpp").is_file()
 
 
+def programs_of(entry):
+    """Programs of a folder or a source: tests of the made device have one of their own beside the other tests of devices."""
+    if entry == "device":
+        return ["tests_device", "tests_device_fake"]
+    return ["tests_device_fake" if entry.startswith("device/fake") else f"tests_{entry.split('/')[0]}"]
+
+
 def check(root):
     root = pathlib.Path(root)
     presets = json.loads((root / "CMakePresets.json").read_text(encoding="utf-8"))
@@ -35,7 +42,7 @@ def check(root):
         complaints += [f"preset {preset['name']}: there are no tests of {entry}" for entry in folders[preset["name"]] if not exists(root, entry)]
     for preset in presets.get("buildPresets", []):
         listed = folders.get(preset["configurePreset"], [])
-        programs = {"tests_device_fake" if entry.startswith("device/fake") else f"tests_{entry.split('/')[0]}" for entry in listed if not entry.startswith("reject/")}
+        programs = {name for entry in listed if not entry.startswith("reject/") for name in programs_of(entry)}
         targets = preset.get("targets", [])
         for target in targets:
             if target.startswith("example_"):
@@ -57,11 +64,15 @@ def presets(folders, targets):
                        "buildPresets": [{"name": "a", "configurePreset": "a", "targets": targets}]})
 
 
-TREE = {"tests/nn/losses.cpp": "", "tests/data/batch.cpp": "", "tests/reject/e012_matmul.cpp": "", "examples/xor.cpp": ""}
+TREE = {"tests/nn/losses.cpp": "", "tests/device/cpu/pool.cpp": "", "tests/device/fake/queues.cpp": "", "tests/data/batch.cpp": "", "tests/reject/e012_matmul.cpp": "", "examples/xor.cpp": ""}
 CASES = [
     ("good", presets("nn/losses;data;reject/e012_matmul", ["tests_nn", "tests_data", "example_xor"]), "asan_folders='nn;data/batch'\n", None),
     ("no folder", presets("nn/lasses", ["tests_nn"]), "", "no tests of nn/lasses"),
     ("not built", presets("nn;data", ["tests_nn"]), "", "tests_data is not built"),
+    ("both programs of devices", presets("device", ["tests_device", "tests_device_fake"]), "", None),
+    ("one program of devices", presets("device", ["tests_device"]), "", "tests_device_fake is not built"),
+    ("the made device alone", presets("device/fake/queues", ["tests_device_fake"]), "", None),
+    ("other devices alone", presets("device/cpu", ["tests_device"]), "", None),
     ("built for nothing", presets("nn", ["tests_nn", "tests_data"]), "", "tests_data has no folder"),
     ("no example", presets("nn", ["tests_nn", "example_xer"]), "", "no example_xer"),
     ("no folder of the script", presets("nn", []), "asan_folders='nn;dat'\n", "has dat"),

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSL-1.0
 """Reads every program of bench/ that uses tagma with the given compiler, with the warnings of check_headers.py, and the
 program that bench/compile/generate_residual.py writes: what is built only for measurements keeps up with the library. A
-program is left out where it includes <a/header.hpp> that is not installed."""
+program is left out where it includes <a/header.hpp> that is not installed; what macros choose is what it chooses alone:
+one of the networks, one of the types of elements."""
 
 import argparse
 import concurrent.futures
@@ -16,7 +17,8 @@ import tempfile
 import tree
 from check_headers import WARNINGS
 
-PROGRAMS = ["bench/compile/programs/*.cpp", "bench/*.cpp", "bench/peers/tagma_*.cpp"]
+PROGRAMS = ["bench/compile/programs/*.cpp", "bench/*.cpp", "bench/peers/tagma_*.cpp", "bench/networks/*.cpp",
+            "bench/equal/*.cpp", "bench/ops/*.cpp"]
 GENERATORS = [("bench/compile/generate_residual.py", "8")]
 
 
@@ -64,7 +66,8 @@ GOOD = '#include "tagma/a.hpp"\nint main() { return tagma::f(); }\n'
 HEADER = {"include/tagma/a.hpp": "#pragma once\nnamespace tagma {\ninline int f() { return 0; }\n}\n"}
 CASES = [
     ("good", {**HEADER, "bench/compile/programs/a.cpp": GOOD}, (1, 0, None)),
-    ("every folder", {**HEADER, "bench/compile/programs/a.cpp": GOOD, "bench/b.cpp": GOOD, "bench/peers/tagma_c.cpp": GOOD}, (3, 0, None)),
+    ("every folder", {**HEADER, **{p.replace("*", "a"): GOOD for p in PROGRAMS}}, (6, 0, None)),
+    ("a network", {**HEADER, "bench/networks/a.cpp": GOOD.replace("f()", "g()")}, (1, 0, "does not compile")),
     ("an old name", {**HEADER, "bench/compile/programs/a.cpp": GOOD.replace("f()", "g()")}, (1, 0, "does not compile")),
     ("a warning", {**HEADER, "bench/b.cpp": GOOD.replace("return", "int unused = 1; return")}, (1, 0, "unused")),
     ("a library that is absent", {**HEADER, "bench/b.cpp": "#include <absent/library.hpp>\n" + GOOD}, (1, 1, None)),

@@ -137,9 +137,8 @@ inline void check_launch(cudaError_t status) {
     ignore(status);
     fail(status_code::unimplemented,
          {"the program has no kernel for this step: it was compiled for another GPU, or nvcc's front end took two "
-          "expressions "
-          "for one that are equal but for numbers written in place; then give one of the numbers a name, as in "
-          "tagma::constant<\"two\">(2.0f)"});
+          "expressions for one that are equal but for numbers written in place; then give one of the numbers a name, "
+          "as in tagma::constant<\"two\">(2.0f)"});
   }
   check(status, "cudaLaunchKernel");
 }
