@@ -1506,6 +1506,8 @@ TAGMA_DECL constexpr std::size_t turn_bytes = 2 * 1024 * 1024;
 TAGMA_DECL constexpr std::size_t least_turn = 4096;
 /// How long who has said why it closes waits for the other end to read that.
 TAGMA_DECL constexpr std::int64_t drain_ns = 1'000'000'000;
+/// For one attempt to connect.
+TAGMA_DECL constexpr std::int64_t attempt_ns = 3'000'000'000;
 
 }  // namespace detail
 
@@ -1560,15 +1562,21 @@ TAGMA_DECL void socket_link::try_next() {
   socket_.close(e);
   socket_.open(to.protocol(), e);
   if (e) return there_.empty() ? try_again(e.message()) : try_next();
-  // Where nobody answers, an attempt takes minutes; the time that is left is kept by a timer.
   socket_.async_connect(to, [self = shared_from_this()](boost::system::error_code failed) {
     if (self->over_) return;
     if (failed && !self->there_.empty()) return self->try_next();
     if (failed)
-      self->try_again(failed.message());
+      self->try_again(failed == net::error::operation_aborted ? "nobody answers there" : failed.message());
     else
       self->connected();
     self->thread_->drive_awake();
+  });
+  // Where nobody answers, an attempt takes minutes: the system asks ever more rarely, by the way that it knew first. So
+  // there are several; the time that is left for all is kept by a timer.
+  again_.expires_after(std::chrono::nanoseconds(detail::attempt_ns));
+  again_.async_wait([self = shared_from_this()](boost::system::error_code ended) {
+    if (ended || self->over_ || self->running_) return;
+    self->socket_.close(ended);
   });
   plan_timer();
 }
@@ -1597,6 +1605,7 @@ TAGMA_DECL void socket_link::begin(stream_socket socket) {
   socket_ = std::move(socket);
   detail::make_ready(socket_);
   running_ = true;
+  again_.cancel();
   was_stranger_ = true;
   with_connection([&](connection& c) { c.begin(clock()); });
   if (tls_ != nullptr) tls_->meet();  // who connects speaks first
