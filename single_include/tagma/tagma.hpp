@@ -13529,7 +13529,7 @@ concept own_optimizer = requires(const Optimizer& o) {
   { o.learning_rate } -> std::convertible_to<rate>;
   { Optimizer::name.view() } -> std::convertible_to<std::string_view>;
   Optimizer::slots.size();
-  requires detail::has_length<decltype(o.numbers())>;
+  requires detail::has_length<std::remove_cvref_t<decltype(o.numbers())>>;
 };
 
 namespace formula {
@@ -13556,11 +13556,10 @@ class term {
 class variable_update {
  public:
   /// @param writer adds the nodes; nullptr where only what is set is counted
-  /// @param in the variable, its slots, its gradient, the learning rate, the step, the numbers, as they are read
-  /// @param targets the variable and its slots, as they are set
-  constexpr variable_update(const ir::node_writer* writer, array_view<const ir::node_id> in,
-                            array_view<const ir::node_id> targets, std::size_t slots, std::size_t numbers)
-      : writer_(writer), in_(in), targets_(targets), slots_(slots), numbers_(numbers) {}
+  /// @param in the variable, its slots, its gradient, the learning rate, the step, the numbers
+  constexpr variable_update(const ir::node_writer* writer, array_view<const ir::node_id> in, std::size_t slots,
+                            std::size_t numbers)
+      : writer_(writer), in_(in), slots_(slots), numbers_(numbers) {}
 
   /// The variable before the step, and its gradient. 16-bit variables are computed in float32.
   /// @{
@@ -13632,26 +13631,38 @@ class variable_update {
     terms_.push(n);
     return {*this, terms_.size() - 1};
   }
-  constexpr term input(std::size_t i) { return note({.input = i}); }
+  constexpr term input(std::size_t i) {
+    for (std::size_t t = 0; t < terms_.size(); ++t)
+      if (terms_[t].input == i) return {*this, t};
+    return note({.input = i});
+  }
 
-  /// The node of a term.
+  /// The node of a term. Its operands come first, from the left to the right; without recursion, of which compilers
+  /// allow little.
   constexpr ir::node_id node_of(std::size_t at) {
-    if (terms_[at].node == ir::no_node) {
-      const ir::node_id made = node_of(noted(terms_[at]));
-      terms_[at].node = made;
+    growing_array<std::size_t> open(16);
+    open.push(at);
+    while (open.size() > 0) {
+      noted& n = terms_[open[open.size() - 1]];
+      std::size_t k = 0;
+      while (k < n.count && terms_[n.operands[k]].node != ir::no_node) ++k;
+      if (k < n.count) {
+        open.push(n.operands[k]);
+      } else {
+        if (n.node == ir::no_node) n.node = emit(n);
+        open.pop();
+      }
     }
     return terms_[at].node;
   }
-  constexpr ir::node_id node_of(const noted& n) {
-    if (n.input != no_input) {
-      const dtype own = writer_->g.spec(in_[n.input]).type;
-      return convert(in_[n.input], own == dtype::float64 || own == dtype::int64 ? dtype::float64 : dtype::float32);
-    }
+  /// That of a term whose operands have nodes.
+  constexpr ir::node_id emit(const noted& n) {
+    if (n.input != no_input) return read(in_[n.input]);
     if (n.op == nullptr) return ir::emit_constant(writer_->g, dtype::float64, n.number);
     ir::node_id in[std::size(noted{}.operands)]{};
     dtype type = dtype::float64;
     for (std::size_t k = 0; k < n.count; ++k) {
-      in[k] = node_of(n.operands[k]);
+      in[k] = terms_[n.operands[k]].node;
       if (const dtype own = writer_->g.spec(in[k]).type; own != dtype::boolean && own != dtype::float64) type = own;
     }
     if (n.over_all) {
@@ -13660,6 +13671,14 @@ class variable_update {
     }
     for (std::size_t k = 0; k < n.count; ++k) in[k] = convert(in[k], type);
     return writer_->g.emit(*n.op, {in, n.count});
+  }
+  /// An input as formulas compute with it. Where updates wait for others, what is read of variables waits as well.
+  constexpr ir::node_id read(ir::node_id id) {
+    const array_view<const ir::node_id> before = writer_->g.updates_wait_for();
+    if (!before.empty() && writer_->g.info(id).is(ir::op_kind::variable))
+      id = writer_->g.emit_as(ir::rules<op::identity>, writer_->g.spec(id), {&id, 1}, {}, {before});
+    const dtype own = writer_->g.spec(id).type;
+    return convert(id, own == dtype::float64 || own == dtype::int64 ? dtype::float64 : dtype::float32);
   }
   constexpr ir::node_id convert(ir::node_id id, dtype type) {
     const dtype own = writer_->g.spec(id).type;
@@ -13670,7 +13689,7 @@ class variable_update {
     sound_ = sound_ && ((set_ >> i) & 1) == 0 && i <= most_slots;
     set_ |= std::uint64_t{1} << i;
     if (writer_ == nullptr || !sound_) return;
-    const tensor_spec to = writer_->g.spec(targets_[i]);
+    const tensor_spec to = writer_->g.spec(in_[i]);
     ir::node_id value = convert(node_of(t.at()), to.type);
     // A variable that another one becomes as it is: its elements are copied before it changes itself.
     ir::node_id from = value;
@@ -13678,12 +13697,12 @@ class variable_update {
     if (writer_->g.info(from).is(ir::op_kind::variable))
       value = writer_->emit(op::multiply{}, value, ir::emit_constant(writer_->g, to.type, 1));
     if (to.dims.rank > 0 && writer_->g.spec(value).dims.rank == 0)
-      value = writer_->emit(op::broadcast_like{}, value, targets_[i]);
-    updates_[count_++] = writer_->emit(op::assign{}, targets_[i], value);
+      value = writer_->emit(op::broadcast_like{}, value, in_[i]);
+    updates_[count_++] = writer_->emit(op::assign{}, in_[i], value);
   }
 
   const ir::node_writer* writer_;
-  array_view<const ir::node_id> in_, targets_;
+  array_view<const ir::node_id> in_;
   std::size_t slots_, numbers_;
   growing_array<noted> terms_{16};
   std::uint64_t set_ = 0;  ///< bit 0: the value; then the slots
@@ -13773,14 +13792,7 @@ struct apply_own {
     const std::size_t kept = slots.size();
     in[1 + kept] = pair.gradient;
     for (std::size_t i = 0; i < e.inputs.size(); ++i) in[2 + kept + i] = e.inputs[i];
-    ir::node_id targets[1 + slots.size()];
-    for (std::size_t i = 0; i <= kept; ++i) targets[i] = in[i];
-    // Where updates wait for others, what they read of variables waits as well.
-    if (const auto before = e.g.updates_wait_for(); !before.empty())
-      for (std::size_t i = 0; i < 2 + kept + e.inputs.size(); ++i)
-        if (e.g.info(in[i]).is(ir::op_kind::variable))
-          in[i] = e.g.emit_as(ir::rules<identity>, e.g.spec(in[i]), {&in[i], 1}, {}, {before});
-    formula::variable_update u(&e, in, {targets, std::size(targets)}, kept, e.inputs.size() - 2);
+    formula::variable_update u(&e, in, kept, e.inputs.size() - 2);
     Optimizer::update(u);
     return u.finish();
   }
@@ -13796,10 +13808,11 @@ struct optimizer_traits<Optimizer> {
   static constexpr fixed_string step = Optimizer::name / "step";
   static auto numbers(const Optimizer& o) {
     const auto given = o.numbers();
-    if constexpr (has_own_length<decltype(o.numbers())>) {
+    using list = std::remove_cvref_t<decltype(o.numbers())>;
+    if constexpr (has_own_length<list>) {
       return given;
     } else {
-      fixed_array<double, std::tuple_size<decltype(o.numbers())>::value> all{};
+      fixed_array<double, std::tuple_size<list>::value> all{};
       for (std::size_t i = 0; i < all.size(); ++i) all[i] = given[i];
       return all;
     }
@@ -13822,7 +13835,7 @@ inline constexpr bool has_sound_formula<Optimizer> = [] {
     for (std::size_t k = 0; k < i; ++k)
       if (Optimizer::slots[k].suffix == suffix) return false;
   }
-  formula::variable_update u(nullptr, {}, {}, slots, numbers);
+  formula::variable_update u(nullptr, {}, slots, numbers);
   Optimizer::update(u);
   return slots <= 8 && numbers <= 16 && u.is_sound();
 }();
@@ -16785,9 +16798,12 @@ struct learner {
   node_id result = no_node;
   node_id first = 0, end = 0;  ///< the nodes that were added for it
   std::int16_t chain = 0;      ///< the scopes through which it was reached
-  node_id moved = no_node;     ///< its update, which waits for the update `behind`, if for any
-  node_id behind = no_node;
-  std::size_t own_controls = 0;  ///< of its first update: what that waits for, if optimizers did not
+};
+/// The update of a layer, for all optimizers that wait for the same.
+struct learner_update {
+  std::size_t of = 0;        ///< which layer
+  node_id behind = no_node;  ///< the update of another layer for which it waits
+  node_id group = no_node;
 };
 
 /// `differentiate`, with loops where there is a table of them.
@@ -16825,8 +16841,8 @@ class trainer {
         status_(status) {}
 
   /// The node of the optimizer.
-  constexpr node_id run(growing_array<learner>& learners) {
-    if (asked_.mode == training_mode::averages) return with_learners(no_node, learners);
+  constexpr node_id run(const growing_array<learner>& learners, growing_array<learner_update>& moved) {
+    if (asked_.mode == training_mode::averages) return with_learners(no_node, learners, moved);
     asked_.pairs > 0 ? take_pairs() : find_variables();
     if (!status_.good()) return 0;
     keep_trained();
@@ -16835,7 +16851,7 @@ class trainer {
     r_.op->expand(args);
     if (g_.overflow()) return 0;
     // The numbers of batches that were seen before are applied without one.
-    return asked_.mode == training_mode::apply ? args.result : with_learners(args.result, learners);
+    return asked_.mode == training_mode::apply ? args.result : with_learners(args.result, learners, moved);
   }
 
  private:
@@ -16901,7 +16917,8 @@ class trainer {
   }
 
   /// A node that is done when `done` is, and what layers learn beside it.
-  constexpr node_id with_learners(node_id done, growing_array<learner>& learners) {
+  constexpr node_id with_learners(node_id done, const growing_array<learner>& learners,
+                                  growing_array<learner_update>& moved) {
     if (learners.size() == 0 && done != no_node) return done;
     scratch_array<bool, 256> reached(static_cast<std::size_t>(g_.size()));
     mark_reached(reached.view());
@@ -16910,9 +16927,9 @@ class trainer {
     const std::size_t others = all.size();
     growing_array<node_id> updates(4);
     for (std::size_t i = 0; i < learners.size() && !g_.overflow(); ++i) {
-      learner& l = learners[i];
+      const learner& l = learners[i];
       if (!is_trained(l) || !is_reached(l, reached.view()) || is_known(learners, i, reached.view())) continue;
-      all.push(moved(l, updates));
+      all.push(move(l, i, moved, updates));
     }
     if (g_.overflow()) return 0;
     if (asked_.mode == training_mode::averages && all.size() == others) {
@@ -16978,44 +16995,49 @@ class trainer {
     }
     return false;
   }
-  /// The update of a layer. Variables that a layer before it has changed it reads as they are behind that: `inputs` are
-  /// those of the layer, and then the same as they are read.
-  constexpr node_id moved(learner& l, growing_array<node_id>& updates) {
+  /// The update of a layer. Variables that a layer before it has changed, or what the optimizer waits for, it reads as
+  /// they are behind that: `inputs` are those of the layer, and then the same as they are read.
+  constexpr node_id move(const learner& l, std::size_t which, growing_array<learner_update>& moved,
+                         growing_array<node_id>& updates) {
     const std::size_t count = l.what->inputs.size();
+    const array_view<const node_id> before = g_.updates_wait_for();
     node_id behind = no_node;  // the last update of one of its variables
     for (std::size_t u = 0; u < updates.size(); ++u)
       for (std::size_t k = 0; k < count; ++k)
         if (g_.input(updates[u], 0) == l.inputs[k]) behind = updates[u];
-    if (l.moved == no_node || l.behind != behind || !waits_alike(l)) {
-      around_.enter(l.chain);
-      scratch_array<node_id, 16> in(2 * count);
-      for (std::size_t k = 0; k < count; ++k) {
-        in[k] = l.inputs[k], in[count + k] = l.reads[k];
-        for (std::size_t u = 0; u < updates.size(); ++u)
-          if (g_.input(updates[u], 0) == l.inputs[k])
-            in[count + k] =
-                g_.emit_as(rules<op::identity>, g_.spec(l.inputs[k]), {&l.reads[k], 1}, {}, {{&updates[u], 1}});
-      }
-      expand_args args{{g_}, in.view(), l.what->attributes, {}};
-      l.what->op->learn(args);
-      if (g_.overflow()) return 0;
-      l.moved = args.result, l.behind = behind;
-      l.own_controls = g_.controls(first_update(l)).size() - g_.updates_wait_for().size();
+    for (std::size_t m = 0; m < moved.size(); ++m)
+      if (moved[m].of == which && moved[m].behind == behind && waits_for(moved[m].group, before))
+        return noted(moved[m].group, updates);
+    around_.enter(l.chain);
+    scratch_array<node_id, 16> in(2 * count);
+    for (std::size_t k = 0; k < count; ++k) {
+      in[k] = l.inputs[k], in[count + k] = l.reads[k];
+      if (!g_.info(l.inputs[k]).is(op_kind::variable)) continue;
+      growing_array<node_id> first(0);
+      for (std::size_t u = 0; u < updates.size(); ++u)
+        if (g_.input(updates[u], 0) == l.inputs[k]) first.push(updates[u]);
+      // What the layer was applied to is what it was then.
+      if (k > 0)
+        for (const node_id b : before) first.push(b);
+      if (first.size() > 0)
+        in[count + k] = g_.emit_as(rules<op::identity>, g_.spec(l.inputs[k]), {&l.reads[k], 1}, {}, {first.view()});
     }
-    note_updates(l.moved, updates);
-    return l.moved;
+    expand_args args{{g_}, in.view(), l.what->attributes, {}};
+    l.what->op->learn(args);
+    if (g_.overflow()) return 0;
+    moved.push({which, behind, args.result});
+    return noted(args.result, updates);
   }
-  [[nodiscard]] constexpr node_id first_update(const learner& l) const { return g_.controls(l.moved)[0]; }
-  /// True if the update of a layer waits for what those of this optimizer do.
-  [[nodiscard]] constexpr bool waits_alike(const learner& l) const {
-    const array_view<const node_id> all = g_.controls(first_update(l)), before = g_.updates_wait_for();
-    if (all.size() != l.own_controls + before.size()) return false;
-    for (std::size_t i = 0; i < before.size(); ++i)
-      if (all[l.own_controls + i] != before[i]) return false;
-    return true;
+  /// True if the updates of a layer wait for these.
+  [[nodiscard]] constexpr bool waits_for(node_id group, array_view<const node_id> before) const {
+    const array_view<const node_id> all = g_.controls(g_.controls(group)[0]);
+    bool same = all.size() == before.size();
+    for (std::size_t i = 0; i < all.size() && same; ++i) same = all[i] == before[i];
+    return same;
   }
-  constexpr void note_updates(node_id group, growing_array<node_id>& updates) const {
+  constexpr node_id noted(node_id group, growing_array<node_id>& updates) const {
     for (const node_id u : g_.controls(group)) updates.push(u);
+    return group;
   }
 
   Graph& g_;
@@ -17763,7 +17785,7 @@ class graph_builder {
     const node_id id =
         trainer<graph, decltype(loops_), scopes_around>(g_, loops_, r, inputs.view(), {*this, at.self},
                                                         {{adjoint_, wanted_}, variables_, gradients_, pairs_}, status_)
-            .run(learners_);
+            .run(learners_, learner_updates_);
     g_.let_updates_wait({});
     return id;
   }
@@ -17843,6 +17865,7 @@ class graph_builder {
   copy_behind behind_[most_behind]{};
   int behind_count_ = 0;
   growing_array<learner> learners_{0};
+  growing_array<learner_update> learner_updates_{0};
 };
 
 }  // namespace detail

@@ -217,3 +217,22 @@ TEST_CASE("a layer behind an assignment learns from what was assigned", "[traini
   CHECK(moved[0] == Approx(0.03));
   CHECK(moved[1] == Approx(0.4));
 }
+
+TEST_CASE("averages move once for all optimizers that wait for the same, and are read behind that",
+          "[training_options]") {
+  const auto count = tg::variable<"count", std::int64_t>(tg::zeros);
+  const auto up = tg::assign_add(count, std::int64_t{1});
+  const auto in = tg::placeholder<"in", float, 4, 2>();
+  const auto loss = tg::mean(tg::square(tg::batch_norm<"norm">(in, tg::phase::training) - 1.0f));
+  const auto mean = tg::variable<"norm/moving_mean", float, 2>(tg::zeros, tg::not_trainable);
+  const auto one = tg::minimize(loss, tg::sgd{});
+  const auto two = tg::after(up)(tg::minimize(loss, tg::momentum{}));
+  const auto three = tg::minimize(loss, tg::adam{});
+  const auto late = tg::after(tg::assign(mean, tg::ones_like(mean) * 5.0f))(tg::minimize(loss, tg::adagrad{}));
+  tg::session session(tg::compile([=] { return tg::outputs(one, two, three, late, mean); }));
+  const auto batch_of_ones = tg::tensor<float>(tg::shape{4, 2}, {0, 1, 1, 1, 1, 1, 2, 1});
+  session.run(tg::fetch(one, three), in = batch_of_ones);
+  CHECK(session.run(mean)[0] == Approx(0.01));
+  session.run(late, in = batch_of_ones);
+  CHECK(session.run(mean)[0] == Approx(5 - 0.01 * 4));
+}

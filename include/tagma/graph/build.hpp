@@ -460,7 +460,7 @@ class graph_builder {
     const node_id id =
         trainer<graph, decltype(loops_), scopes_around>(g_, loops_, r, inputs.view(), {*this, at.self},
                                                         {{adjoint_, wanted_}, variables_, gradients_, pairs_}, status_)
-            .run(learners_);
+            .run(learners_, learner_updates_);
     g_.let_updates_wait({});
     return id;
   }
@@ -540,6 +540,7 @@ class graph_builder {
   copy_behind behind_[most_behind]{};
   int behind_count_ = 0;
   growing_array<learner> learners_{0};
+  growing_array<learner_update> learner_updates_{0};
 };
 
 }  // namespace detail

@@ -65,7 +65,7 @@ concept own_optimizer = requires(const Optimizer& o) {
   { o.learning_rate } -> std::convertible_to<rate>;
   { Optimizer::name.view() } -> std::convertible_to<std::string_view>;
   Optimizer::slots.size();
-  requires detail::has_length<decltype(o.numbers())>;
+  requires detail::has_length<std::remove_cvref_t<decltype(o.numbers())>>;
 };
 
 namespace formula {
@@ -92,11 +92,10 @@ class term {
 class variable_update {
  public:
   /// @param writer adds the nodes; nullptr where only what is set is counted
-  /// @param in the variable, its slots, its gradient, the learning rate, the step, the numbers, as they are read
-  /// @param targets the variable and its slots, as they are set
-  constexpr variable_update(const ir::node_writer* writer, array_view<const ir::node_id> in,
-                            array_view<const ir::node_id> targets, std::size_t slots, std::size_t numbers)
-      : writer_(writer), in_(in), targets_(targets), slots_(slots), numbers_(numbers) {}
+  /// @param in the variable, its slots, its gradient, the learning rate, the step, the numbers
+  constexpr variable_update(const ir::node_writer* writer, array_view<const ir::node_id> in, std::size_t slots,
+                            std::size_t numbers)
+      : writer_(writer), in_(in), slots_(slots), numbers_(numbers) {}
 
   /// The variable before the step, and its gradient. 16-bit variables are computed in float32.
   /// @{
@@ -168,26 +167,38 @@ class variable_update {
     terms_.push(n);
     return {*this, terms_.size() - 1};
   }
-  constexpr term input(std::size_t i) { return note({.input = i}); }
+  constexpr term input(std::size_t i) {
+    for (std::size_t t = 0; t < terms_.size(); ++t)
+      if (terms_[t].input == i) return {*this, t};
+    return note({.input = i});
+  }
 
-  /// The node of a term.
+  /// The node of a term. Its operands come first, from the left to the right; without recursion, of which compilers
+  /// allow little.
   constexpr ir::node_id node_of(std::size_t at) {
-    if (terms_[at].node == ir::no_node) {
-      const ir::node_id made = node_of(noted(terms_[at]));
-      terms_[at].node = made;
+    growing_array<std::size_t> open(16);
+    open.push(at);
+    while (open.size() > 0) {
+      noted& n = terms_[open[open.size() - 1]];
+      std::size_t k = 0;
+      while (k < n.count && terms_[n.operands[k]].node != ir::no_node) ++k;
+      if (k < n.count) {
+        open.push(n.operands[k]);
+      } else {
+        if (n.node == ir::no_node) n.node = emit(n);
+        open.pop();
+      }
     }
     return terms_[at].node;
   }
-  constexpr ir::node_id node_of(const noted& n) {
-    if (n.input != no_input) {
-      const dtype own = writer_->g.spec(in_[n.input]).type;
-      return convert(in_[n.input], own == dtype::float64 || own == dtype::int64 ? dtype::float64 : dtype::float32);
-    }
+  /// That of a term whose operands have nodes.
+  constexpr ir::node_id emit(const noted& n) {
+    if (n.input != no_input) return read(in_[n.input]);
     if (n.op == nullptr) return ir::emit_constant(writer_->g, dtype::float64, n.number);
     ir::node_id in[std::size(noted{}.operands)]{};
     dtype type = dtype::float64;
     for (std::size_t k = 0; k < n.count; ++k) {
-      in[k] = node_of(n.operands[k]);
+      in[k] = terms_[n.operands[k]].node;
       if (const dtype own = writer_->g.spec(in[k]).type; own != dtype::boolean && own != dtype::float64) type = own;
     }
     if (n.over_all) {
@@ -196,6 +207,14 @@ class variable_update {
     }
     for (std::size_t k = 0; k < n.count; ++k) in[k] = convert(in[k], type);
     return writer_->g.emit(*n.op, {in, n.count});
+  }
+  /// An input as formulas compute with it. Where updates wait for others, what is read of variables waits as well.
+  constexpr ir::node_id read(ir::node_id id) {
+    const array_view<const ir::node_id> before = writer_->g.updates_wait_for();
+    if (!before.empty() && writer_->g.info(id).is(ir::op_kind::variable))
+      id = writer_->g.emit_as(ir::rules<op::identity>, writer_->g.spec(id), {&id, 1}, {}, {before});
+    const dtype own = writer_->g.spec(id).type;
+    return convert(id, own == dtype::float64 || own == dtype::int64 ? dtype::float64 : dtype::float32);
   }
   constexpr ir::node_id convert(ir::node_id id, dtype type) {
     const dtype own = writer_->g.spec(id).type;
@@ -206,7 +225,7 @@ class variable_update {
     sound_ = sound_ && ((set_ >> i) & 1) == 0 && i <= most_slots;
     set_ |= std::uint64_t{1} << i;
     if (writer_ == nullptr || !sound_) return;
-    const tensor_spec to = writer_->g.spec(targets_[i]);
+    const tensor_spec to = writer_->g.spec(in_[i]);
     ir::node_id value = convert(node_of(t.at()), to.type);
     // A variable that another one becomes as it is: its elements are copied before it changes itself.
     ir::node_id from = value;
@@ -214,12 +233,12 @@ class variable_update {
     if (writer_->g.info(from).is(ir::op_kind::variable))
       value = writer_->emit(op::multiply{}, value, ir::emit_constant(writer_->g, to.type, 1));
     if (to.dims.rank > 0 && writer_->g.spec(value).dims.rank == 0)
-      value = writer_->emit(op::broadcast_like{}, value, targets_[i]);
-    updates_[count_++] = writer_->emit(op::assign{}, targets_[i], value);
+      value = writer_->emit(op::broadcast_like{}, value, in_[i]);
+    updates_[count_++] = writer_->emit(op::assign{}, in_[i], value);
   }
 
   const ir::node_writer* writer_;
-  array_view<const ir::node_id> in_, targets_;
+  array_view<const ir::node_id> in_;
   std::size_t slots_, numbers_;
   growing_array<noted> terms_{16};
   std::uint64_t set_ = 0;  ///< bit 0: the value; then the slots
@@ -309,14 +328,7 @@ struct apply_own {
     const std::size_t kept = slots.size();
     in[1 + kept] = pair.gradient;
     for (std::size_t i = 0; i < e.inputs.size(); ++i) in[2 + kept + i] = e.inputs[i];
-    ir::node_id targets[1 + slots.size()];
-    for (std::size_t i = 0; i <= kept; ++i) targets[i] = in[i];
-    // Where updates wait for others, what they read of variables waits as well.
-    if (const auto before = e.g.updates_wait_for(); !before.empty())
-      for (std::size_t i = 0; i < 2 + kept + e.inputs.size(); ++i)
-        if (e.g.info(in[i]).is(ir::op_kind::variable))
-          in[i] = e.g.emit_as(ir::rules<identity>, e.g.spec(in[i]), {&in[i], 1}, {}, {before});
-    formula::variable_update u(&e, in, {targets, std::size(targets)}, kept, e.inputs.size() - 2);
+    formula::variable_update u(&e, in, kept, e.inputs.size() - 2);
     Optimizer::update(u);
     return u.finish();
   }
@@ -332,10 +344,11 @@ struct optimizer_traits<Optimizer> {
   static constexpr fixed_string step = Optimizer::name / "step";
   static auto numbers(const Optimizer& o) {
     const auto given = o.numbers();
-    if constexpr (has_own_length<decltype(o.numbers())>) {
+    using list = std::remove_cvref_t<decltype(o.numbers())>;
+    if constexpr (has_own_length<list>) {
       return given;
     } else {
-      fixed_array<double, std::tuple_size<decltype(o.numbers())>::value> all{};
+      fixed_array<double, std::tuple_size<list>::value> all{};
       for (std::size_t i = 0; i < all.size(); ++i) all[i] = given[i];
       return all;
     }
@@ -358,7 +371,7 @@ inline constexpr bool has_sound_formula<Optimizer> = [] {
     for (std::size_t k = 0; k < i; ++k)
       if (Optimizer::slots[k].suffix == suffix) return false;
   }
-  formula::variable_update u(nullptr, {}, {}, slots, numbers);
+  formula::variable_update u(nullptr, {}, slots, numbers);
   Optimizer::update(u);
   return slots <= 8 && numbers <= 16 && u.is_sound();
 }();

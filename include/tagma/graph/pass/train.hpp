@@ -23,9 +23,12 @@ struct learner {
   node_id result = no_node;
   node_id first = 0, end = 0;  ///< the nodes that were added for it
   std::int16_t chain = 0;      ///< the scopes through which it was reached
-  node_id moved = no_node;     ///< its update, which waits for the update `behind`, if for any
-  node_id behind = no_node;
-  std::size_t own_controls = 0;  ///< of its first update: what that waits for, if optimizers did not
+};
+/// The update of a layer, for all optimizers that wait for the same.
+struct learner_update {
+  std::size_t of = 0;        ///< which layer
+  node_id behind = no_node;  ///< the update of another layer for which it waits
+  node_id group = no_node;
 };
 
 /// `differentiate`, with loops where there is a table of them.
@@ -63,8 +66,8 @@ class trainer {
         status_(status) {}
 
   /// The node of the optimizer.
-  constexpr node_id run(growing_array<learner>& learners) {
-    if (asked_.mode == training_mode::averages) return with_learners(no_node, learners);
+  constexpr node_id run(const growing_array<learner>& learners, growing_array<learner_update>& moved) {
+    if (asked_.mode == training_mode::averages) return with_learners(no_node, learners, moved);
     asked_.pairs > 0 ? take_pairs() : find_variables();
     if (!status_.good()) return 0;
     keep_trained();
@@ -73,7 +76,7 @@ class trainer {
     r_.op->expand(args);
     if (g_.overflow()) return 0;
     // The numbers of batches that were seen before are applied without one.
-    return asked_.mode == training_mode::apply ? args.result : with_learners(args.result, learners);
+    return asked_.mode == training_mode::apply ? args.result : with_learners(args.result, learners, moved);
   }
 
  private:
@@ -139,7 +142,8 @@ class trainer {
   }
 
   /// A node that is done when `done` is, and what layers learn beside it.
-  constexpr node_id with_learners(node_id done, growing_array<learner>& learners) {
+  constexpr node_id with_learners(node_id done, const growing_array<learner>& learners,
+                                  growing_array<learner_update>& moved) {
     if (learners.size() == 0 && done != no_node) return done;
     scratch_array<bool, 256> reached(static_cast<std::size_t>(g_.size()));
     mark_reached(reached.view());
@@ -148,9 +152,9 @@ class trainer {
     const std::size_t others = all.size();
     growing_array<node_id> updates(4);
     for (std::size_t i = 0; i < learners.size() && !g_.overflow(); ++i) {
-      learner& l = learners[i];
+      const learner& l = learners[i];
       if (!is_trained(l) || !is_reached(l, reached.view()) || is_known(learners, i, reached.view())) continue;
-      all.push(moved(l, updates));
+      all.push(move(l, i, moved, updates));
     }
     if (g_.overflow()) return 0;
     if (asked_.mode == training_mode::averages && all.size() == others) {
@@ -216,44 +220,49 @@ class trainer {
     }
     return false;
   }
-  /// The update of a layer. Variables that a layer before it has changed it reads as they are behind that: `inputs` are
-  /// those of the layer, and then the same as they are read.
-  constexpr node_id moved(learner& l, growing_array<node_id>& updates) {
+  /// The update of a layer. Variables that a layer before it has changed, or what the optimizer waits for, it reads as
+  /// they are behind that: `inputs` are those of the layer, and then the same as they are read.
+  constexpr node_id move(const learner& l, std::size_t which, growing_array<learner_update>& moved,
+                         growing_array<node_id>& updates) {
     const std::size_t count = l.what->inputs.size();
+    const array_view<const node_id> before = g_.updates_wait_for();
     node_id behind = no_node;  // the last update of one of its variables
     for (std::size_t u = 0; u < updates.size(); ++u)
       for (std::size_t k = 0; k < count; ++k)
         if (g_.input(updates[u], 0) == l.inputs[k]) behind = updates[u];
-    if (l.moved == no_node || l.behind != behind || !waits_alike(l)) {
-      around_.enter(l.chain);
-      scratch_array<node_id, 16> in(2 * count);
-      for (std::size_t k = 0; k < count; ++k) {
-        in[k] = l.inputs[k], in[count + k] = l.reads[k];
-        for (std::size_t u = 0; u < updates.size(); ++u)
-          if (g_.input(updates[u], 0) == l.inputs[k])
-            in[count + k] =
-                g_.emit_as(rules<op::identity>, g_.spec(l.inputs[k]), {&l.reads[k], 1}, {}, {{&updates[u], 1}});
-      }
-      expand_args args{{g_}, in.view(), l.what->attributes, {}};
-      l.what->op->learn(args);
-      if (g_.overflow()) return 0;
-      l.moved = args.result, l.behind = behind;
-      l.own_controls = g_.controls(first_update(l)).size() - g_.updates_wait_for().size();
+    for (std::size_t m = 0; m < moved.size(); ++m)
+      if (moved[m].of == which && moved[m].behind == behind && waits_for(moved[m].group, before))
+        return noted(moved[m].group, updates);
+    around_.enter(l.chain);
+    scratch_array<node_id, 16> in(2 * count);
+    for (std::size_t k = 0; k < count; ++k) {
+      in[k] = l.inputs[k], in[count + k] = l.reads[k];
+      if (!g_.info(l.inputs[k]).is(op_kind::variable)) continue;
+      growing_array<node_id> first(0);
+      for (std::size_t u = 0; u < updates.size(); ++u)
+        if (g_.input(updates[u], 0) == l.inputs[k]) first.push(updates[u]);
+      // What the layer was applied to is what it was then.
+      if (k > 0)
+        for (const node_id b : before) first.push(b);
+      if (first.size() > 0)
+        in[count + k] = g_.emit_as(rules<op::identity>, g_.spec(l.inputs[k]), {&l.reads[k], 1}, {}, {first.view()});
     }
-    note_updates(l.moved, updates);
-    return l.moved;
+    expand_args args{{g_}, in.view(), l.what->attributes, {}};
+    l.what->op->learn(args);
+    if (g_.overflow()) return 0;
+    moved.push({which, behind, args.result});
+    return noted(args.result, updates);
   }
-  [[nodiscard]] constexpr node_id first_update(const learner& l) const { return g_.controls(l.moved)[0]; }
-  /// True if the update of a layer waits for what those of this optimizer do.
-  [[nodiscard]] constexpr bool waits_alike(const learner& l) const {
-    const array_view<const node_id> all = g_.controls(first_update(l)), before = g_.updates_wait_for();
-    if (all.size() != l.own_controls + before.size()) return false;
-    for (std::size_t i = 0; i < before.size(); ++i)
-      if (all[l.own_controls + i] != before[i]) return false;
-    return true;
+  /// True if the updates of a layer wait for these.
+  [[nodiscard]] constexpr bool waits_for(node_id group, array_view<const node_id> before) const {
+    const array_view<const node_id> all = g_.controls(g_.controls(group)[0]);
+    bool same = all.size() == before.size();
+    for (std::size_t i = 0; i < all.size() && same; ++i) same = all[i] == before[i];
+    return same;
   }
-  constexpr void note_updates(node_id group, growing_array<node_id>& updates) const {
+  constexpr node_id noted(node_id group, growing_array<node_id>& updates) const {
     for (const node_id u : g_.controls(group)) updates.push(u);
+    return group;
   }
 
   Graph& g_;
