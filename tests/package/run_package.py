@@ -222,8 +222,8 @@ def single_header(arguments, work):
         if needs == (name in ("tagma.hpp", "fwd.hpp", "without_macros.hpp")):
             sys.exit(f"{name} {'includes' if needs else 'does not include'} the tagma.hpp beside it")
         if needs:
-            answer = subprocess.run([*compiler, "-Wfatal-errors", *arguments.flag, alone / name], capture_output=True, text=True,
-                                    check=False)
+            answer = subprocess.run([arguments.compiler, "-std=c++20", "-w", "-Wfatal-errors", "-fsyntax-only", "-x", "c++",
+                                     *arguments.flag, alone / name], capture_output=True, text=True, check=False)
             if answer.returncode == 0 or f"{name} of single_include/tagma needs tagma.hpp beside it" not in answer.stderr:
                 sys.exit(f"without a tagma.hpp beside it {name} says:\n{answer.stderr[:2000]}")
 
