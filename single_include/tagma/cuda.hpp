@@ -7420,7 +7420,7 @@ struct fused_loop<on_cuda, types<Load...>, types<Operation...>> {
   template <std::size_t... L, std::size_t... O>
   TAGMA_DEVICE static void run_all(const cuda::place& at, const arguments& a, std::index_sequence<L...> l,
                                    std::index_sequence<O...> o) {
-    detail::loop_slots<std::index_sequence<L...>, values_of<Load>...> in;
+    detail::loop_slots<std::index_sequence<L...>, values_of<Load>...> in{};
     const bool one_row = a.axes == 0;  // where neighbours are the same, all are
     if (one_row && a.chunks > 0) (read_once<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data), ...);
     for (std::int64_t c = at.index(); c < a.chunks; c += at.count()) {

@@ -13613,12 +13613,12 @@ class variable_update {
   }
 
  private:
-  static constexpr std::size_t most_slots = 8, no_input = static_cast<std::size_t>(-1);
+  static constexpr std::size_t most_slots = 8, most_operands = 3, no_input = static_cast<std::size_t>(-1);
 
   /// A term: an operation on others, an input, or a number.
   struct noted {
     const ir::op_rules* op = nullptr;
-    std::size_t operands[3]{};
+    std::size_t operands[most_operands]{};
     std::size_t count = 0;
     bool over_all = false;  ///< a sum of all elements
     double number = 0;
@@ -13659,7 +13659,7 @@ class variable_update {
   constexpr ir::node_id emit(const noted& n) {
     if (n.input != no_input) return read(in_[n.input]);
     if (n.op == nullptr) return ir::emit_constant(writer_->g, dtype::float64, n.number);
-    ir::node_id in[std::size(noted{}.operands)]{};
+    ir::node_id in[most_operands]{};
     dtype type = dtype::float64;
     for (std::size_t k = 0; k < n.count; ++k) {
       in[k] = terms_[n.operands[k]].node;
