@@ -34,9 +34,10 @@ std::vector<std::int64_t> steps(bool equal) {
 
 using resources = cuda::stream_resources*;
 
-void product(const std::string& what, resources r = nullptr) {
+/// @param depth extents that are summed over: those of few need no working memory
+void product(const std::string& what, resources r = nullptr, tg::extent depth = 7) {
   compare_kernels<op::matmul, f, f, f>(
-      what + ": a product", {{some({5, 7}, 1), some({7, 3}, 2)}, device_tensor(f, {5, 3}), {0, 0}}, close, r);
+      what + ": a product", {{some({5, depth}, 1), some({depth, 3}, 2)}, device_tensor(f, {5, 3}), {0, 0}}, close, r);
 }
 
 void convolutions(const std::string& what, bool equal_padding, resources r = nullptr) {
@@ -134,6 +135,8 @@ void little_memory() {
   {
     small_device device(128 * kibibyte);
     product("enough memory", &device.stream);
+    check(device.stream.workspace_size() == 0, "a product of short rows needs no working memory");
+    product("enough memory", &device.stream, 70);
     check(device.stream.workspace_size() == 64 * kibibyte, "the quickest algorithm where there is room for it");
     const int before = calls();
     convolutions("filters find no room besides", true, &device.stream);
