@@ -1110,6 +1110,14 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 /// @file
 /// Programs whose graphs are rewritten: an option of `compile`.
 
+// ---- tagma/graph/pass/emit.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_EMIT_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_EMIT_HPP
+
+/// @file
+/// How passes add nodes: what an operation takes is asked before its rules read operands and attributes, since a
+/// process may give it any.
+
 // ---- tagma/graph/pass/rewrite.hpp
 #ifndef TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
 #define TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
@@ -1379,26 +1387,24 @@ class rewriter {
   /// an update. Raises TAGMA-E211 if the operation does not take these operands, and TAGMA-E271 if one of them is a
   /// value of the body of a loop that the visited node is not part of.
   template <class Op, class... Node>
-  constexpr node_id emit(Op, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return emit_of(rules<Op>, {ids, sizeof...(Node)}, {});
+  constexpr node_id emit(Op what, Node... inputs) {
+    return emit_with(what, {}, inputs...);
   }
   template <class Op, class... Node>
-  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
+  constexpr node_id emit_with(Op what, attribute_list attributes, Node... inputs) {
     const node_id ids[] = {inputs...};
-    return emit_of(rules<Op>, {ids, sizeof...(Node)}, attributes);
+    return emit_over(what, {ids, sizeof...(Node)}, attributes);
   }
+  /// Defined in graph/pass/emit.hpp, which comes with <tagma/passes.hpp>.
   template <class Op>
-  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
-    return emit_of(rules<Op>, inputs, attributes);
-  }
-  /// The visited node over other operands of the same types.
+  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes);
+  /// The visited node over other operands of the same types. Raises as `emit`.
   constexpr node_id copy_with(array_view<const node_id> inputs) {
     if (g_.overflow() || !status_.good()) return self_;
     const node n = g_[self_];
+    if (inputs.size() != static_cast<std::size_t>(n.inputs)) return misfit(*n.op);
     for (std::size_t k = 0; k < inputs.size(); ++k) {
-      if (inputs.size() != static_cast<std::size_t>(n.inputs) || !(spec(inputs[k]) == spec(in(static_cast<int>(k)))))
-        return misfit(*n.op);
+      if (!is_like(inputs[k], in(static_cast<int>(k)))) return misfit(*n.op);
       if (!reaches(inputs[k])) return out_of_body();
     }
     node_extras extras;
@@ -1412,7 +1418,7 @@ class rewriter {
   /// TAGMA-E271 if it is a value of the body of a loop that the visited node is not part of.
   constexpr void replace(node_id id) {
     if (!status_.good()) return;
-    if (id < 0 || id >= g_.size())
+    if (id < 0 || id >= g_.size() || !is_value(info(id)))
       status_ = {build_problem::misfit, &info(self_), spec(self_), {}};
     else if (!(spec(id) == spec(self_)))
       status_ = {build_problem::other_spec, &info(self_), spec(self_), spec(id)};
@@ -1458,17 +1464,29 @@ class rewriter {
            (op.is(op_kind::compute) || op.is(op_kind::elementwise) || op.is(op_kind::view) || op.is(op_kind::output));
   }
 
-  constexpr node_id emit_of(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes) {
+  /// True if what reads such a node reads a tensor: it is no thing of a container, head of a loop, nor several results.
+  [[nodiscard]] static constexpr bool is_value(const op_info& of) {
+    return of.outputs == 0 && !of.is(op_kind::loop) && !of.is(op_kind::resource);
+  }
+  /// True if a node may be read where another one was.
+  [[nodiscard]] constexpr bool is_like(node_id id, node_id before) const {
+    return id >= 0 && id < g_.size() && spec(id) == spec(before) &&
+           (g_[id].op == g_[before].op || (is_value(info(id)) && is_value(info(before))));
+  }
+
+  /// @param takes whether the operation takes operands and attributes
+  constexpr node_id emit_of(const op_rules& op, bool (*takes)(infer_args& args), array_view<const node_id> inputs,
+                            attribute_list attributes) {
     if (g_.overflow() || !status_.good()) return self_;
     scratch_array<tensor_spec, 3> in(inputs.size());
     for (std::size_t k = 0; k < inputs.size(); ++k) {
-      if (inputs[k] < 0 || inputs[k] >= g_.size()) return misfit(op);
+      if (inputs[k] < 0 || inputs[k] >= g_.size() || !is_value(info(inputs[k]))) return misfit(op);
       if (!reaches(inputs[k])) return out_of_body();
       in[k] = spec(inputs[k]);
     }
     infer_args args{in.view(), attributes, {}};
     if (op.info->stateful || op.info->unasked || op.info->outputs > 0 || op.info->is(op_kind::update) ||
-        op.expand != nullptr || op.info->infer(args) != nullptr)
+        op.expand != nullptr || !takes(args))
       return misfit(op);
     node_extras extras;
     extras.request = g_[self_].request;
@@ -1599,6 +1617,29 @@ template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, b
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
+
+namespace tagma::ir {
+
+namespace detail {
+
+/// True if an operation takes operands and attributes. One that does not list what it takes says so by its `infer`.
+template <class Op>
+[[nodiscard]] constexpr bool takes_all(infer_args& args) {
+  if constexpr (requires(arguments & t) { Op::takes(t); })
+    return !check_arguments(face<Op>, args);
+  else
+    return rules<Op>.info->infer(args) == nullptr;
+}
+
+}  // namespace detail
+
+template <class Op>
+constexpr node_id rewriter::emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
+  return emit_of(rules<Op>, &detail::takes_all<Op>, inputs, attributes);
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_EMIT_HPP
 // ---- tagma/plan/kept.hpp
 #ifndef TAGMA_SINGLE_PLAN_KEPT_HPP
 #define TAGMA_SINGLE_PLAN_KEPT_HPP

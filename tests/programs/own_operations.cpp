@@ -265,9 +265,40 @@ struct into_two {
     if (r.is<tg::op::exp>()) r.replace(r.emit_with(tg::op::sum{}, tg::ir::pack_attributes(1, 0), r.in(0)));
   }
 };
+/// What no operation takes, one each.
+enum class misfit {
+  few_operands,
+  many_operands,
+  no_operands,
+  no_attributes,
+  wrong_attribute,
+  several_results,
+  copy,
+  none
+};
+template <misfit Which>
 struct add_misfit {
   static constexpr void visit(tg::rewriter& r) {
-    if (r.is<tg::op::exp>()) r.replace(r.emit(tg::op::matmul{}, r.in(0)));
+    if (!r.is<tg::op::exp>()) return;
+    const tg::ir::node_id in = r.in(0), many[] = {in, in, in, in, in};
+    switch (Which) {
+      case misfit::few_operands:
+        return r.replace(r.emit(tg::op::matmul{}, in));
+      case misfit::many_operands:
+        return r.replace(r.emit_over(tg::op::add{}, many, {}));
+      case misfit::no_operands:
+        return r.replace(r.emit_over(tg::op::exp{}, {}, {}));
+      case misfit::no_attributes:
+        return r.replace(r.emit(tg::op::transpose{}, in));
+      case misfit::wrong_attribute:
+        return r.replace(r.emit_with(tg::op::transpose{}, tg::ir::pack_attributes(1, 4000), in));
+      case misfit::several_results:
+        return r.replace(r.info(in).is(tg::ir::op_kind::output) ? r.emit(tg::op::exp{}, r.input(in, 0)) : in);
+      case misfit::copy:
+        return r.replace(r.copy_with({}));
+      case misfit::none:
+        return r.replace(r.copy_with({many, 1}));
+    }
   }
 };
 struct double_by_adding {
@@ -294,7 +325,19 @@ TEST_CASE("passes over programs that are data") {
     CHECK(has(text, number));
   };
   says("TAGMA-E210", tg::passes<into_two>);
-  says("TAGMA-E211", tg::passes<add_misfit>);
+  says("TAGMA-E211", tg::passes<add_misfit<misfit::few_operands>>);
+  says("TAGMA-E211", tg::passes<add_misfit<misfit::many_operands>>);
+  says("TAGMA-E211", tg::passes<add_misfit<misfit::no_operands>>);
+  says("TAGMA-E211", tg::passes<add_misfit<misfit::no_attributes>>);
+  says("TAGMA-E211", tg::passes<add_misfit<misfit::wrong_attribute>>);
+  says("TAGMA-E211", tg::passes<add_misfit<misfit::copy>>);
+  CHECK(tg::behind_passes(data, tg::passes<add_misfit<misfit::none>>).fingerprint() == data.fingerprint());
+
+  const auto parts = tg::top_k<2>(x);
+  const auto largest = tg::exp(parts.first);
+  const tg::any_program several(tg::compile([=] { return tg::outputs(largest); }), {"y"});
+  CHECK(has(text_of([&] { (void)tg::behind_passes(several, tg::passes<add_misfit<misfit::several_results>>); }),
+            "TAGMA-E211"));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 /// Programs whose graphs are rewritten: an option of `compile`.
 
 #include "tagma/base/config.hpp"
-#include "tagma/graph/pass/rewrite.hpp"
+#include "tagma/graph/pass/emit.hpp"
 #include "tagma/plan/kept.hpp"
 #include "tagma/plan/program.hpp"
 

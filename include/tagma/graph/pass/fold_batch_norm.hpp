@@ -6,7 +6,7 @@
 
 #include "tagma/expr/op/arithmetic.hpp"
 #include "tagma/expr/op/conv.hpp"
-#include "tagma/graph/pass/rewrite.hpp"
+#include "tagma/graph/pass/emit.hpp"
 
 namespace tagma {
 

@@ -5,7 +5,7 @@
 /// What depends on frozen variables alone is computed once and kept.
 
 #include "tagma/graph/keep.hpp"
-#include "tagma/graph/pass/rewrite.hpp"
+#include "tagma/graph/pass/emit.hpp"
 
 namespace tagma {
 

@@ -104,7 +104,8 @@ void rows(const std::string& what, const shape& dims, double tolerance) {
   compare_kernels<op::softmax, d, d>(what + ", softmax in place", {{x}, x, {}, true}, tolerance);
   const int calls = stand_ins.softmaxes - before;
   if (tg::test::has_stand_ins())
-    check(calls == (dims.elements() > 0 ? 3 : 0), what + ": cuDNN is called " + std::to_string(calls) + " times");
+    check(calls == (dims.elements() > 0 && d != dtype::float64 ? 3 : 0),
+          what + ": cuDNN is called " + std::to_string(calls) + " times");
   compare_kernels<op::sparse_softmax_cross_entropy, d, d, l>(what + ", entropy", {{x, labels}, device_tensor(d, outer)},
                                                              tolerance);
   compare_kernels<op::sparse_softmax_cross_entropy_gradient, d, d, l, d>(
