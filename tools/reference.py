@@ -114,7 +114,7 @@ def umbrellas(root):
     """For each header, the umbrella that one includes to have it: tagma.hpp before others, then that of its folder, else the smallest."""
     base = pathlib.Path(root) / "include"
     direct = {p.relative_to(base).as_posix(): re.findall(r'^\s*#\s*include "(tagma/[^"]+)"', p.read_text(encoding="utf-8"), re.M)
-              for p in base.rglob("*.?pp")}
+              for p in base.rglob("*.hpp")}  # not what definitions include, which a compiled half has
     tops = {}
     for top in (h for h in direct if h.count("/") == 1 and h.endswith(".hpp")):
         seen, left = set(), [top]

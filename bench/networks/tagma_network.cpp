@@ -8,6 +8,7 @@
 
 #include "../peers/protocol.hpp"
 #include "tagma/base/version.hpp"
+#include "tagma/passes.hpp"
 #include "tagma/tagma.hpp"
 
 #if !defined(TAGMA_NETWORK)
@@ -98,7 +99,9 @@ std::size_t batch_of(std::int64_t step) { return static_cast<std::size_t>(step %
 int infer(const peers::options& options) {
   const std::vector<tg::tensor<float>> in = inputs(options.batch);
   const auto out = logits(tg::phase::inference);
-  tg::session session(tg::compile([=] { return tg::outputs(out); }), {.seed = 42, .intra_op_threads = options.threads});
+  // As ONNX Runtime does when it loads a model.
+  tg::session session(tg::compile([=] { return tg::outputs(out); }, tg::passes<tg::fold_batch_norm, tg::fold_frozen>),
+                      {.seed = 42, .intra_op_threads = options.threads});
   return peers::serve(
       TAGMA_VERSION,
       [&](std::int64_t i) { return static_cast<double>(session.run(out, x = in[batch_of(i)]).data()[0]); }, 3);

@@ -105,7 +105,9 @@
 #include "tagma/programs.hpp"
 
 #include "tagma/cluster.hpp"
+#include "tagma/cluster/master.hpp"
 #include "tagma/cluster/monitored_session.hpp"
+#include "tagma/cluster/remote_session.hpp"
 #include "tagma/cluster/server.hpp"
 #include "tagma/cluster/service/inquiry.hpp"
 #include "tagma/cluster/service/worker.hpp"

@@ -37,6 +37,7 @@
 #include "tagma/runtime/named_variables.hpp"
 
 #include "tagma/io/safetensors.hpp"
+#include "tagma/io/safetensors_index.hpp"
 #include "tagma/runtime/summary.hpp"
 #include "tagma/train/restore.hpp"
 #include "tagma/train/save.hpp"

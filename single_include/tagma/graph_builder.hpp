@@ -3445,32 +3445,7 @@ class heap_tables {
  public:
   /// A finished graph, for passes. Throws ResourceExhausted for one that a process would not have built, and
   /// `no_memory`.
-  explicit heap_tables(const graph_view& g) {
-    const auto fits = [&](std::size_t room) {
-      return g.nodes.size() <= room && g.edges.size() <= 4 * room && g.attribute_pool.size() <= 4 * room &&
-             g.back_edges.size() <= room / 2;
-    };
-    std::size_t room = 64;
-    while (!fits(room) && room < most_heap_nodes) room *= 2;
-    if (!fits(room) || g.requests.size() > std::size(built_.requests) || g.loops.size() > std::size(built_.loops))
-      fail(status_code::resource_exhausted,
-           {"passes: a graph of ", g.nodes.size(), " nodes, ", g.requests.size(), " devices and ", g.loops.size(),
-            " loops is larger than a process builds"});
-    built_.allocate(room, g.roots.size());
-    const auto copy = [](auto* to, const auto& from) {
-      for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
-      return static_cast<int>(from.size());
-    };
-    built_.nodes = copy(built_.storage.nodes.data(), g.nodes);
-    built_.edges = copy(built_.storage.edges.data(), g.edges);
-    built_.attributes = copy(built_.storage.attributes.data(), g.attribute_pool);
-    copy(built_.roots.data(), g.roots);
-    built_.request_count = copy(built_.requests, g.requests);
-    built_.loop_count = copy(built_.loops, g.loops);
-    built_.back_edge_count = copy(built_.back_edges.data(), g.back_edges);
-    copy(built_.loop_of.data(), g.loop_of);
-    scoped_ = g.requests.size() > 0, looped_ = g.loops.size() > 0;
-  }
+  explicit heap_tables(const graph_view& g);
 
   [[nodiscard]] const build_status& status() const { return built_.status; }
   /// The finished tables, as the compiler has them; empty if there was a problem.
@@ -3492,14 +3467,7 @@ class heap_tables {
   [[nodiscard]] array_view<const node_of_record> records() const { return nodes_of(built_); }
 
   /// Lets a pass rewrite the graph; nullptr: copies it without nodes that nobody reads. Throws `no_memory`.
-  void rewrite(void (*pass)(rewriter&)) {
-    std::size_t expected = 64;
-    while (expected < static_cast<std::size_t>(built_.nodes) + static_cast<std::size_t>(built_.nodes) / 4)
-      expected *= 2;
-    built_ = in_enough_room(expected, [&](std::size_t room) {
-      return ir::rewrite<heap_room, heap_room, heap_room, true, true>(built_, pass, room);
-    });
-  }
+  void rewrite(void (*pass)(rewriter&));
 
  protected:
   using graph_on_heap = built_graph<heap_room, heap_room, true, true>;
@@ -3525,19 +3493,7 @@ class heap_build : public heap_tables {
  public:
   /// Throws `no_memory`.
   /// @param roots as they are placed; @param named the same as their handles name them
-  heap_build(array_view<const record* const> roots, array_view<const record* const> named) : survey_(roots.size()) {
-    for (const record* r : roots) survey_.visit(*r);
-    for (const record* r : named) survey_.visit(*r);
-    root_place_ = survey_.join(named);
-    scoped_ = survey_.found.scoped, looped_ = survey_.found.looped;
-    fixed_array<const record*, heap_room> outputs;
-    make_room(roots.size(), outputs);
-    for (std::size_t i = 0; i < roots.size(); ++i) outputs[i] = roots[i];
-    built_ = in_enough_room(expected_nodes(survey_.found, most_heap_nodes), [&](std::size_t room) {
-      return build_graph<heap_room, heap_room, true, true>(outputs, survey_.owners.view(), survey_.gradients.view(),
-                                                           room);
-    });
-  }
+  heap_build(array_view<const record* const> roots, array_view<const record* const> named);
 
   /// The records that take a number of the program, in the order of the numbers.
   [[nodiscard]] array_view<const record* const> owners() const { return survey_.owners.view(); }
@@ -3552,6 +3508,69 @@ class heap_build : public heap_tables {
 };
 
 }  // namespace tagma::ir
+
+// ---- tagma/graph/heap_build.ipp
+#ifndef TAGMA_SINGLE_GRAPH_HEAP_BUILD_IPP
+#define TAGMA_SINGLE_GRAPH_HEAP_BUILD_IPP
+
+/// @file
+/// Definitions of heap_build.hpp: in the compiled half, or else in each file that includes it.
+
+#include <iterator>
+
+namespace tagma::ir {
+
+TAGMA_DECL heap_tables::heap_tables(const graph_view& g) {
+  const auto fits = [&](std::size_t room) {
+    return g.nodes.size() <= room && g.edges.size() <= 4 * room && g.attribute_pool.size() <= 4 * room &&
+           g.back_edges.size() <= room / 2;
+  };
+  std::size_t room = 64;
+  while (!fits(room) && room < most_heap_nodes) room *= 2;
+  if (!fits(room) || g.requests.size() > std::size(built_.requests) || g.loops.size() > std::size(built_.loops))
+    fail(status_code::resource_exhausted, {"passes: a graph of ", g.nodes.size(), " nodes, ", g.requests.size(),
+                                           " devices and ", g.loops.size(), " loops is larger than a process builds"});
+  built_.allocate(room, g.roots.size());
+  const auto copy = [](auto* to, const auto& from) {
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+    return static_cast<int>(from.size());
+  };
+  built_.nodes = copy(built_.storage.nodes.data(), g.nodes);
+  built_.edges = copy(built_.storage.edges.data(), g.edges);
+  built_.attributes = copy(built_.storage.attributes.data(), g.attribute_pool);
+  copy(built_.roots.data(), g.roots);
+  built_.request_count = copy(built_.requests, g.requests);
+  built_.loop_count = copy(built_.loops, g.loops);
+  built_.back_edge_count = copy(built_.back_edges.data(), g.back_edges);
+  copy(built_.loop_of.data(), g.loop_of);
+  scoped_ = g.requests.size() > 0, looped_ = g.loops.size() > 0;
+}
+
+TAGMA_DECL void heap_tables::rewrite(void (*pass)(rewriter&)) {
+  std::size_t expected = 64;
+  while (expected < static_cast<std::size_t>(built_.nodes) + static_cast<std::size_t>(built_.nodes) / 4) expected *= 2;
+  built_ = in_enough_room(expected, [&](std::size_t room) {
+    return ir::rewrite<heap_room, heap_room, heap_room, true, true>(built_, pass, room);
+  });
+}
+
+TAGMA_DECL heap_build::heap_build(array_view<const record* const> roots, array_view<const record* const> named)
+    : survey_(roots.size()) {
+  for (const record* r : roots) survey_.visit(*r);
+  for (const record* r : named) survey_.visit(*r);
+  root_place_ = survey_.join(named);
+  scoped_ = survey_.found.scoped, looped_ = survey_.found.looped;
+  fixed_array<const record*, heap_room> outputs;
+  make_room(roots.size(), outputs);
+  for (std::size_t i = 0; i < roots.size(); ++i) outputs[i] = roots[i];
+  built_ = in_enough_room(expected_nodes(survey_.found, most_heap_nodes), [&](std::size_t room) {
+    return build_graph<heap_room, heap_room, true, true>(outputs, survey_.owners.view(), survey_.gradients.view(),
+                                                         room);
+  });
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_HEAP_BUILD_IPP
 #endif  // TAGMA_SINGLE_GRAPH_HEAP_BUILD_HPP
 // ---- tagma/plan/any_program.hpp
 #ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
@@ -4531,15 +4550,34 @@ TAGMA_COLD inline void check_sound(const ir::heap_tables& built) {
 /// @file
 /// Whether tables that somebody else made are a finished graph: nothing is believed that can be worked out.
 
+#include <cstddef>
+
+namespace tagma::ir {
+
+/// The operations of whoever verifies.
+using operation_faces = array_view<const operation_face* const>;
+
+/// Checks the tables of a finished graph. Afterwards every position in them is one of a table, nodes stand behind what
+/// they read, and every operation takes what it is given and makes what is said.
+/// @param values how many numbers the program has beside it
+/// Throws InvalidArgument with the number of the node.
+void verify(const graph_view& g, operation_faces faces, std::size_t values);
+
+}  // namespace tagma::ir
+
+// ---- tagma/graph/verify.ipp
+#ifndef TAGMA_SINGLE_GRAPH_VERIFY_IPP
+#define TAGMA_SINGLE_GRAPH_VERIFY_IPP
+
+/// @file
+/// Definitions of verify.hpp: in the compiled half, or else in each file that includes it.
+
 #include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
 
 namespace tagma::ir {
-
-/// The operations of whoever verifies.
-using operation_faces = array_view<const operation_face* const>;
 
 namespace detail {
 
@@ -4873,15 +4911,12 @@ class graph_verifier {
 
 }  // namespace detail
 
-/// Checks the tables of a finished graph. Afterwards every position in them is one of a table, nodes stand behind what
-/// they read, and every operation takes what it is given and makes what is said.
-/// @param values how many numbers the program has beside it
-/// Throws InvalidArgument with the number of the node.
-TAGMA_COLD inline void verify(const graph_view& g, operation_faces faces, std::size_t values) {
+TAGMA_COLD TAGMA_DECL void verify(const graph_view& g, operation_faces faces, std::size_t values) {
   detail::graph_verifier(g, faces, values).run();
 }
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_VERIFY_IPP
 #endif  // TAGMA_SINGLE_GRAPH_VERIFY_HPP
 
 // ---- tagma/device/graph_node.hpp
@@ -5231,610 +5266,6 @@ class attribute_sorter : ir::attribute_listener {
 
 }  // namespace detail
 }  // namespace tagma
-// ---- tagma/device/operations_to_build.hpp
-#ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
-#define TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
-
-/// @file
-/// The operations that a process builds graphs of, by their names.
-
-#include <string_view>
-
-// ---- tagma/device/operation_faces.hpp
-#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
-#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
-
-/// @file
-/// All operations by name, with what they take: for those who read graphs that no compiler has seen.
-
-#include <string_view>
-
-// ---- tagma/device/input_operations.hpp
-#ifndef TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
-#define TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
-
-/// @file
-/// The operations of programs that use things of containers: queues, readers, iterators; and those that take apart what
-/// comes from there. Their kernels are of the CPU, and most of them take what elements there are.
-
-// ---- tagma/device/operations.hpp
-#ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
-#define TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
-
-/// @file
-/// The operations that devices have kernels for, and the element types of each: one list for the registry, for the
-/// tests that run every kernel, and for docs/operations.md.
-
-namespace tagma::device::operations {
-
-/// The element types of one kernel: of its result and of its inputs. A kernel of more inputs repeats the last type.
-struct signature {
-  dtype element = dtype::none;  ///< what the table of operations counts
-  dtype second = dtype::none;   ///< a type that varies beside it: of indices, of the result of a conversion
-  dtype out = dtype::none;
-  dtype in[3]{};
-  int inputs = 0;
-  dtype rest = dtype::none;  ///< of the results behind the first, where there are several; none: as the first
-
-  [[nodiscard]] constexpr dtype input(std::size_t i) const {
-    return in[i < static_cast<std::size_t>(inputs) ? i : static_cast<std::size_t>(inputs) - 1];
-  }
-  /// The element type of result `k` of an operation with several.
-  [[nodiscard]] constexpr dtype output(std::size_t k) const { return k == 0 || rest == dtype::none ? out : rest; }
-};
-
-/// All signatures of one operation.
-struct signature_list {
-  signature list[112]{};
-  std::size_t count = 0;
-
-  constexpr void add(const signature& s) { list[count++] = s; }
-  [[nodiscard]] constexpr array_view<const signature> view() const { return {list, count}; }
-};
-
-/// The element types, in the order of the table.
-inline constexpr dtype element_types[] = {dtype::float64, dtype::float32, dtype::float16, dtype::bfloat16,
-                                          dtype::int64,   dtype::int32,   dtype::int16,   dtype::int8,
-                                          dtype::uint8,   dtype::boolean, dtype::string};
-
-// What the functions of expr/op ask of element types, beside `is_floating`, `is_integer` and `is_numeric`.
-[[nodiscard]] constexpr bool is_any(dtype type) { return type != dtype::none; }
-[[nodiscard]] constexpr bool is_no_string(dtype type) { return type != dtype::string; }
-[[nodiscard]] constexpr bool is_bool(dtype type) { return type == dtype::boolean; }
-[[nodiscard]] constexpr bool is_index(dtype type) {
-  return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
-}
-
-/// Inputs and result have one type.
-template <bool (*Accepts)(dtype), int Inputs>
-[[nodiscard]] constexpr signature_list same() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (Accepts(t)) all.add({t, dtype::none, t, {t, t, t}, Inputs});
-  return all;
-}
-/// Inputs have one type, the result another.
-template <bool (*Accepts)(dtype), int Inputs, dtype Out>
-[[nodiscard]] constexpr signature_list to() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (Accepts(t)) all.add({t, dtype::none, Out, {t, t, t}, Inputs});
-  return all;
-}
-/// The second input has a type of its own.
-template <bool (*Accepts)(dtype), int Inputs, bool (*Second)(dtype)>
-[[nodiscard]] constexpr signature_list with() {
-  signature_list all;
-  for (const dtype t : element_types)
-    for (const dtype u : element_types)
-      if (Accepts(t) && Second(u)) all.add({t, u, t, {t, u, t}, Inputs});
-  return all;
-}
-/// The same, where only one type will do.
-template <bool (*Accepts)(dtype), int Inputs, dtype Second>
-[[nodiscard]] constexpr signature_list beside() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (Accepts(t)) all.add({t, dtype::none, t, {t, Second, t}, Inputs});
-  return all;
-}
-/// The first result has the type of the input, the others are positions.
-template <bool (*Accepts)(dtype)>
-[[nodiscard]] constexpr signature_list same_and_positions() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (Accepts(t)) all.add({t, dtype::none, t, {t, t, t}, 1, dtype::int64});
-  return all;
-}
-[[nodiscard]] constexpr signature_list selections() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (is_no_string(t)) all.add({t, dtype::none, t, {dtype::boolean, t, t}, 3});
-  return all;
-}
-[[nodiscard]] constexpr signature_list conversions() {
-  signature_list all;
-  for (const dtype from : element_types)
-    for (const dtype to : element_types)
-      if (is_no_string(from) && is_no_string(to)) all.add({from, to, to, {from}, 1});
-  return all;
-}
-[[nodiscard]] constexpr signature_list one_hots() {
-  signature_list all;
-  for (const dtype t : element_types)
-    for (const dtype index : element_types)
-      if (is_no_string(t) && is_index(index)) all.add({t, index, t, {index}, 1});
-  return all;
-}
-[[nodiscard]] constexpr signature_list rates() {
-  signature_list all;
-  all.add({dtype::float64, dtype::none, dtype::float64, {dtype::int64}, 1});
-  return all;
-}
-
-/// One operation.
-template <class Op, signature_list (*Signatures)()>
-struct row {
-  using operation = Op;
-  static constexpr signature_list signatures = Signatures();
-};
-
-/// Operations whose kernels are compiled together.
-template <class... Row>
-struct family {};
-
-using arithmetic = family<row<op::add, &same<&is_numeric, 2>>, row<op::subtract, &same<&is_numeric, 2>>,
-                          row<op::multiply, &same<&is_numeric, 2>>, row<op::divide, &same<&is_numeric, 2>>,
-                          row<op::maximum, &same<&is_numeric, 2>>, row<op::minimum, &same<&is_numeric, 2>>,
-                          row<op::negate, &same<&is_numeric, 1>>, row<op::abs, &same<&is_numeric, 1>>,
-                          row<op::sign, &same<&is_numeric, 1>>, row<op::square, &same<&is_numeric, 1>>,
-                          row<op::floor, &same<&is_floating, 1>>, row<op::ceil, &same<&is_floating, 1>>,
-                          row<op::round, &same<&is_floating, 1>>, row<op::broadcast_like, &same<&is_no_string, 1>>>;
-
-using comparison = family<
-    row<op::equal, &to<&is_no_string, 2, dtype::boolean>>, row<op::not_equal, &to<&is_no_string, 2, dtype::boolean>>,
-    row<op::less, &to<&is_numeric, 2, dtype::boolean>>, row<op::less_equal, &to<&is_numeric, 2, dtype::boolean>>,
-    row<op::greater, &to<&is_numeric, 2, dtype::boolean>>, row<op::greater_equal, &to<&is_numeric, 2, dtype::boolean>>,
-    row<op::logical_and, &same<&is_bool, 2>>, row<op::logical_or, &same<&is_bool, 2>>,
-    row<op::logical_not, &same<&is_bool, 1>>, row<op::select, &selections>>;
-
-using conversion = family<row<op::cast, &conversions>>;
-
-using elementary = family<row<op::exp, &same<&is_floating, 1>>, row<op::log, &same<&is_floating, 1>>,
-                          row<op::log1p, &same<&is_floating, 1>>, row<op::expm1, &same<&is_floating, 1>>,
-                          row<op::sqrt, &same<&is_floating, 1>>, row<op::rsqrt, &same<&is_floating, 1>>,
-                          row<op::tanh, &same<&is_floating, 1>>, row<op::sigmoid, &same<&is_floating, 1>>,
-                          row<op::softplus, &same<&is_floating, 1>>, row<op::erf, &same<&is_floating, 1>>,
-                          row<op::sin, &same<&is_floating, 1>>, row<op::cos, &same<&is_floating, 1>>,
-                          row<op::power, &same<&is_floating, 2>>, row<op::relu, &same<&is_floating, 1>>,
-                          row<op::relu_gradient, &same<&is_floating, 2>>>;
-
-using reduction = family<row<op::sum, &same<&is_numeric, 1>>, row<op::product, &same<&is_numeric, 1>>,
-                         row<op::reduce_max, &same<&is_numeric, 1>>, row<op::reduce_min, &same<&is_numeric, 1>>,
-                         row<op::fraction, &same<&is_floating, 1>>, row<op::all, &same<&is_bool, 1>>,
-                         row<op::any, &same<&is_bool, 1>>, row<op::argmax, &to<&is_numeric, 1, dtype::int64>>,
-                         row<op::argmin, &to<&is_numeric, 1, dtype::int64>>, row<op::moments, &same<&is_floating, 1>>>;
-
-using contraction =
-    family<row<op::matmul, &same<&is_floating, 2>>, row<op::conv2d, &same<&is_floating, 2>>,
-           row<op::conv2d_bias, &same<&is_floating, 3>>, row<op::conv2d_input_gradient, &same<&is_floating, 3>>,
-           row<op::conv2d_filter_gradient, &same<&is_floating, 3>>>;
-
-using pooling = family<row<op::max_pool, &same<&is_floating, 1>>, row<op::max_pool_gradient, &same<&is_floating, 3>>,
-                       row<op::max_pool_select, &same<&is_floating, 3>>, row<op::average_pool, &same<&is_floating, 1>>,
-                       row<op::average_pool_gradient, &same<&is_floating, 2>>>;
-
-using rows = family<row<op::softmax, &same<&is_floating, 1>>, row<op::log_softmax, &same<&is_floating, 1>>,
-                    row<op::sparse_softmax_cross_entropy, &with<&is_floating, 2, &is_integer>>,
-                    row<op::sparse_softmax_cross_entropy_gradient, &with<&is_floating, 3, &is_integer>>,
-                    row<op::top_k, &same_and_positions<&is_numeric>>,
-                    row<op::gather_last, &beside<&is_numeric, 2, dtype::int64>>,
-                    row<op::scatter_last, &beside<&is_floating, 3, dtype::int64>>>;
-
-using cells = family<row<op::lstm_gates, &same<&is_floating, 1>>, row<op::lstm_gates_gradient, &same<&is_floating, 1>>,
-                     row<op::gru_gates, &same<&is_floating, 1>>, row<op::gru_gates_gradient, &same<&is_floating, 1>>,
-                     row<op::gru_output, &same<&is_floating, 1>>, row<op::gru_output_gradient, &same<&is_floating, 1>>>;
-
-using order =
-    family<row<op::argsort, &to<&is_numeric, 1, dtype::int64>>, row<op::cumulative_sum, &same<&is_numeric, 1>>,
-           row<op::random_permutation, &to<&is_any, 1, dtype::int64>>>;
-
-/// Those that find how large their results are.
-using filters =
-    family<row<op::nonzero, &to<&is_no_string, 1, dtype::int64>>, row<op::unique, &same_and_positions<&is_numeric>>>;
-
-using movement =
-    family<row<op::slice, &same<&is_any, 1>>, row<op::slice_gradient, &same<&is_floating, 2>>,
-           row<op::pad, &same<&is_any, 2>>, row<op::concat, &same<&is_any, 1>>, row<op::split, &same<&is_any, 1>>,
-           row<op::part_of_whole, &same<&is_floating, 1>>, row<op::part_into_whole, &same<&is_floating, 1>>,
-           row<op::tile, &same<&is_any, 1>>, row<op::tile_gradient, &same<&is_floating, 2>>,
-           row<op::transpose, &same<&is_any, 1>>, row<op::gather, &with<&is_any, 2, &is_index>>,
-           row<op::scatter_rows, &with<&is_floating, 3, &is_index>>, row<op::one_hot, &one_hots>>;
-
-using state = family<row<op::assign, &same<&is_any, 2>>, row<op::assign_add, &same<&is_numeric, 2>>,
-                     row<op::assign_sub, &same<&is_numeric, 2>>, row<op::scatter_add, &with<&is_numeric, 3, &is_index>>,
-                     row<op::initialize, &same<&is_no_string, 1>>>;
-
-using chance = family<row<op::random_uniform, &same<&is_floating, 1>>, row<op::random_normal, &same<&is_floating, 1>>,
-                      row<op::truncated_normal, &same<&is_floating, 1>>>;
-
-template <class Update>
-using update_row = row<Update, &same<&is_floating, 1>>;
-template <class Update>
-using sparse_update_row = row<op::apply_rows<Update>, &same<&is_floating, 1>>;
-
-using training =
-    family<update_row<op::apply_sgd>, update_row<op::apply_momentum>, update_row<op::apply_adagrad>,
-           update_row<op::apply_adadelta>, update_row<op::apply_rmsprop>, update_row<op::apply_centered_rmsprop>,
-           update_row<op::apply_adam>, update_row<op::apply_adamw>, update_row<op::apply_ftrl>,
-           sparse_update_row<op::apply_sgd>, sparse_update_row<op::apply_momentum>,
-           sparse_update_row<op::apply_adagrad>, sparse_update_row<op::apply_adadelta>,
-           sparse_update_row<op::apply_rmsprop>, sparse_update_row<op::apply_centered_rmsprop>,
-           sparse_update_row<op::apply_adam>, sparse_update_row<op::apply_adamw>, sparse_update_row<op::apply_ftrl>,
-           row<op::scheduled_rate, &rates>>;
-
-/// Nothing is computed: a device needs no kernel.
-using views = family<row<op::reshape, &same<&is_any, 1>>, row<op::expand_dims, &same<&is_any, 1>>,
-                     row<op::squeeze, &same<&is_any, 1>>, row<op::merge_axes, &same<&is_any, 1>>,
-                     row<op::identity, &same<&is_any, 1>>, row<op::stop_gradient, &same<&is_any, 1>>>;
-
-/// What plans have beside the operations of programs.
-using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>,
-                        row<ir::keep, &same<&is_any, 1>>>;
-
-/// All operations of programs, in the order of the table.
-template <class... Family>
-struct families {};
-using all_families = families<arithmetic, comparison, conversion, elementary, reduction, contraction, pooling, rows,
-                              cells, order, filters, movement, views, state, chance, training>;
-
-}  // namespace tagma::device::operations
-#endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
-// ---- tagma/expr/op/text_constant.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
-#define TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
-
-/// @file
-/// Texts that the compiler knows.
-
-#include <array>
-#include <bit>
-
-namespace tagma {
-namespace op {
-
-/// A text. Attribute 0 is how long it is, behind it are its characters, eight a word, as they are in memory.
-struct text_constant {
-  static constexpr const char* name = "text_constant";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) {
-    constexpr extent word = sizeof(ir::attribute);
-    t.inputs(0);
-    const extent size = t.attribute("length", 0, word * (t.rest() > 1 ? t.rest() - 1 : 0));
-    for (extent i = 0; i < size; i += word) t.attribute("characters", INT64_MIN, INT64_MAX);
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::string, {}};
-    return nullptr;
-  }
-};
-
-}  // namespace op
-
-namespace detail {
-
-template <fixed_string Text>
-inline constexpr auto text_attributes = [] {
-  constexpr std::size_t size = Text.view().size(), word = sizeof(ir::attribute);
-  ir::attributes<1 + (size + word - 1) / word> a;
-  a.values[0] = static_cast<ir::attribute>(size);
-  for (std::size_t i = 0; i < size; i += word) {
-    std::array<char, word> part{};
-    for (std::size_t c = 0; c < word && i + c < size; ++c) part[c] = Text.text[i + c];
-    a.values[1 + i / word] = std::bit_cast<ir::attribute>(part);
-  }
-  return a;
-}();
-
-}  // namespace detail
-
-/// A scalar text that is part of the program, as an expression: the value of a field that is missing, or what is
-/// enqueued.
-///
-///     auto [age, name] = tg::decode_csv(line, 0.0f, tg::text_constant<"nobody">);
-template <fixed_string Text>
-inline constexpr auto text_constant = make_operation<op::text_constant, detail::text_attributes<Text>>();
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
-
-namespace tagma::device::operations {
-
-/// One kernel for all operands, whose result is of type `Out`; none: of any type, or there are several.
-template <dtype Out = dtype::none>
-[[nodiscard]] constexpr signature_list whatever() {
-  signature_list all;
-  all.add({Out, dtype::none, Out, {}, 0});
-  return all;
-}
-
-using queues =
-    family<row<op::enqueue, &whatever<dtype::int64>>, row<op::dequeue, &whatever<>>,
-           row<op::dequeue_up_to, &whatever<>>, row<op::dequeue_open, &whatever<>>,
-           row<op::queue_size, &whatever<dtype::int64>>, row<op::queue_close, &whatever<dtype::int64>>,
-           row<op::chosen_enqueue, &whatever<dtype::int64>>, row<op::chosen_dequeue, &whatever<>>,
-           row<op::chosen_dequeue_up_to, &whatever<>>, row<op::chosen_dequeue_open, &whatever<>>,
-           row<op::chosen_queue_size, &whatever<dtype::int64>>, row<op::chosen_queue_close, &whatever<dtype::int64>>>;
-
-using readers =
-    family<row<op::read, &whatever<>>, row<op::read_up_to, &whatever<>>, row<op::reader_count, &whatever<dtype::int64>>,
-           row<op::get_next, &whatever<>>, row<op::get_next_open, &whatever<>>>;
-
-/// Texts that are taken apart.
-using records = family<row<op::text_constant, &whatever<dtype::string>>, row<op::decode_raw, &whatever<>>,
-                       row<op::decode_raw_open, &whatever<>>, row<op::decode_csv, &whatever<>>,
-                       row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>,
-                       row<op::parse_feature_lists, &whatever<>>, row<op::decode_image, &whatever<dtype::uint8>>>;
-
-/// Where an edge of a graph leads to another part of it.
-using exchange =
-    family<row<op::send, &whatever<dtype::int64>>, row<op::receive, &whatever<>>, row<op::receive_open, &whatever<>>>;
-
-using input_families = families<queues, readers, records, exchange>;
-
-}  // namespace tagma::device::operations
-#endif  // TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
-
-namespace tagma::device::operations {
-
-/// What graphs have beside the operations of `all_families` and `input_families`: leaves, things of containers, results
-/// of operations that have several, and loops.
-template <class... Op>
-struct operation_list {};
-using structural = operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group,
-                                  ir::keep, op::queue, op::reader, op::iterator, op::row, ir::loop_head, ir::times_head,
-                                  ir::while_head, ir::loop_given, ir::loop_element, ir::loop_member, ir::loop_carried,
-                                  ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
-
-namespace detail {
-
-/// Room for all of them.
-struct face_list {
-  const ir::operation_face* list[256]{};
-  std::size_t count = 0;
-};
-template <class... Row>
-constexpr void add_faces(family<Row...>, face_list& to) {
-  ((to.list[to.count++] = &ir::face<typename Row::operation>), ...);
-}
-template <class... Op>
-constexpr void add_faces(operation_list<Op...>, face_list& to) {
-  ((to.list[to.count++] = &ir::face<Op>), ...);
-}
-template <class... Family, class... Input>
-constexpr face_list make_faces(families<Family...>, families<Input...>) {
-  face_list all;
-  (add_faces(Family{}, all), ...);
-  (add_faces(Input{}, all), ...);
-  add_faces(structural{}, all);
-  return all;
-}
-inline constexpr face_list faces = make_faces(all_families{}, input_families{});
-
-}  // namespace detail
-
-/// All operations that a finished graph may have.
-[[nodiscard]] constexpr array_view<const ir::operation_face* const> operation_faces() {
-  return {detail::faces.list, detail::faces.count};
-}
-
-/// The operation of a name, or nullptr.
-[[nodiscard]] TAGMA_COLD constexpr const ir::operation_face* find_operation_face(std::string_view name) {
-  for (const ir::operation_face* const f : operation_faces())
-    if (f->info().name == name) return f;
-  return nullptr;
-}
-
-}  // namespace tagma::device::operations
-#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
-// ---- tagma/device/own_operations.hpp
-#ifndef TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
-#define TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
-
-/// @file
-/// Operations of a program's own, as the process knows them: by name, beside those of the library. Files that list them
-/// may be initialised in any order, and by any thread.
-
-#include <deque>
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace tagma::device {
-
-namespace cpu {
-struct registered_kernel;
-}  // namespace cpu
-
-namespace operations {
-
-/// One of them.
-struct own_operation {
-  const ir::operation_face* face = nullptr;
-  array_view<const cpu::registered_kernel> kernels{};     ///< of the CPU
-  const runtime::resource_functions* resource = nullptr;  ///< of an operation that stands for a thing of a container
-
-  [[nodiscard]] std::string_view name() const { return face->info().name; }
-};
-
-/// What errors say behind the name of an operation that nobody knows.
-inline constexpr std::string_view how_to_list =
-    "; an operation of one's own is listed in one file of the program, by tagma::listed_operation "
-    "(<tagma/own_operations.hpp>)";
-
-/// All of a process. Nothing leaves the list.
-class own_operation_list {
- public:
-  [[nodiscard]] static own_operation_list& of_process() {
-    static own_operation_list list;
-    return list;
-  }
-
-  /// Adds one. Listing the same once more is no harm.
-  /// Throws AlreadyExists for a name that another operation has, and for a second listing with other kernels.
-  TAGMA_COLD void add(const own_operation& added) {
-    const mutex_lock lock(mutex_);
-    const std::string problem = refuse(added);
-    if (!problem.empty()) fail(status_code::already_exists, problem);
-    if (find_name(added.name()) == nullptr) list_.push_back(added);
-  }
-  /// The same before `main` begins, where nobody could catch an error: `find` throws it, for this name.
-  TAGMA_COLD void add_early(const own_operation& added) {
-    const mutex_lock lock(mutex_);
-    std::string problem = refuse(added);
-    if (!problem.empty()) conflicts_.push_back({added.name(), static_cast<std::string&&>(problem)});
-    if (find_name(added.name()) == nullptr) list_.push_back(added);
-  }
-
-  /// The operation of a name, or nullptr. Throws AlreadyExists if several were listed with it.
-  [[nodiscard]] TAGMA_COLD const own_operation* find(std::string_view name) const {
-    const mutex_lock lock(mutex_);
-    for (const conflict& c : conflicts_)
-      if (c.name == name) fail(status_code::already_exists, c.text);
-    return find_name(name);
-  }
-  /// The same by `ir::key`.
-  [[nodiscard]] TAGMA_COLD const own_operation* find_key(const char* key) const {
-    const mutex_lock lock(mutex_);
-    for (const own_operation& o : list_)
-      if (o.face->info().key == key) return &o;
-    return nullptr;
-  }
-  TAGMA_COLD void append_faces(std::vector<const ir::operation_face*>& to) const {
-    const mutex_lock lock(mutex_);
-    for (const own_operation& o : list_) to.push_back(o.face);
-  }
-
- private:
-  struct conflict {
-    std::string_view name;
-    std::string text;
-  };
-
-  [[nodiscard]] TAGMA_COLD const own_operation* find_name(std::string_view name) const {
-    for (const own_operation& o : list_)
-      if (o.name() == name) return &o;
-    return nullptr;
-  }
-  /// Why one cannot be added, or nothing.
-  [[nodiscard]] TAGMA_COLD std::string refuse(const own_operation& added) const {
-    const own_operation* const known = find_name(added.name());
-    if (known == nullptr) return {};
-    const std::string who = sentence({"operation '", added.name(), "' "});
-    if (known->face->version != added.face->version)
-      return sentence(
-          {who, "is listed with version ", known->face->version, " and with version ", added.face->version});
-    if (known->face->rules != added.face->rules) return sentence({who, "is listed twice, by two tags of this name"});
-    if (known->kernels.data() != added.kernels.data())
-      return sentence({who, "is listed twice, with other element types"});
-    return {};
-  }
-
-  mutable mutex mutex_;
-  std::deque<own_operation> list_;  // what is found stays where it is
-  std::vector<conflict> conflicts_;
-};
-
-/// The operation of a name, of the library or listed, or nullptr. Throws as `own_operation_list::find`.
-[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_operation(std::string_view name) {
-  if (const ir::operation_face* const known = find_operation_face(name)) return known;
-  const own_operation* const own = own_operation_list::of_process().find(name);
-  return own == nullptr ? nullptr : own->face;
-}
-/// All operations that a finished graph may have, of the library and listed.
-[[nodiscard]] TAGMA_COLD inline std::vector<const ir::operation_face*> all_operations() {
-  std::vector<const ir::operation_face*> all;
-  for (const ir::operation_face* const f : operation_faces()) all.push_back(f);
-  own_operation_list::of_process().append_faces(all);
-  return all;
-}
-
-}  // namespace operations
-}  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
-
-namespace tagma::device::operations {
-
-/// Compositions that a graph can be built of, beside the operations that finished graphs have.
-using compositions =
-    operation_list<op::mean, op::variance, op::global_norm, op::clip_by_norm, op::elu, op::selu, op::gelu, op::silu,
-                   op::relu6, op::hard_sigmoid, op::softsign, op::leaky_relu, op::softmax_cross_entropy,
-                   op::sigmoid_cross_entropy, op::mean_squared_error, op::mean_absolute_error, op::huber_loss,
-                   op::hinge_loss, op::log_loss, op::cosine_distance, op::l2_loss, op::kl_divergence>;
-
-/// The operation or composition of a name, or nullptr.
-[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_face_to_build(std::string_view name) {
-  if (const ir::operation_face* const found = find_operation(name)) return found;
-  static constexpr detail::face_list all = [] {
-    detail::face_list list;
-    detail::add_faces(compositions{}, list);
-    return list;
-  }();
-  for (std::size_t i = 0; i < all.count; ++i)
-    if (all.list[i]->info().name == name) return all.list[i];
-  return nullptr;
-}
-
-}  // namespace tagma::device::operations
-#endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
-// ---- tagma/nn/value_check.hpp
-#ifndef TAGMA_SINGLE_NN_VALUE_CHECK_HPP
-#define TAGMA_SINGLE_NN_VALUE_CHECK_HPP
-
-/// @file
-/// Which nodes take a run-time value from their program, and what such a value must hold, for programs that no compiler
-/// has checked.
-
-#include <cstdint>
-#include <string_view>
-
-namespace tagma::detail {
-
-/// What is wrong with a schedule of a learning rate; nullptr if nothing is.
-[[nodiscard]] TAGMA_COLD inline const char* schedule_problem(const carried_value& v) {
-  // How many numbers each kind of schedule reads (nn/schedules.hpp); pieces have one more than boundaries.
-  constexpr std::size_t least[] = {2, 5, 2, 5, 4};
-  const std::size_t numbers = v.bytes.size() / sizeof(double);
-  const bool known = v.integer >= 0 && v.integer <= 4 && v.bytes.size() % sizeof(double) == 0;
-  const bool pieces = v.integer == static_cast<std::int64_t>(schedule_kind::piecewise);
-  if (!known || numbers < least[v.integer] || (pieces && numbers % 2 != 0)) return "its schedule lacks numbers";
-  return nullptr;
-}
-
-/// What is wrong with what a node takes from its program, so that whatever a kernel reads of it is there.
-/// @param v its value; nullptr if it takes none
-/// @return nullptr if nothing is wrong
-[[nodiscard]] TAGMA_COLD inline const char* value_problem(const ir::op_info& op, ir::attribute_list attributes,
-                                                          const tensor_spec& spec, const carried_value* v) {
-  const bool rate = op.name == std::string_view(tagma::op::scheduled_rate::name);
-  const bool starts = op.is(ir::op_kind::variable) || op.name == std::string_view("initialize");
-  const ir::attribute begins = starts ? attributes[0] : 0;
-  const bool takes = rate || op.is(ir::op_kind::literal) || begins == carried_kind || begins == literal_kind;
-  if (takes != (v != nullptr)) return takes ? "has no value" : "takes no value";
-  if (rate) return schedule_problem(*v);
-  if (starts && begins == carried_kind) {
-    const auto last = static_cast<std::int64_t>(initializer_kind::data);
-    if (v->integer < 0 || v->integer > last) return "begins in a way that is not known";
-    const auto size = static_cast<extent>(v->bytes.size());
-    if (v->integer == last && (!(v->dims == spec.dims) || size != bytes_of(spec)))
-      return "its initial value has another size";
-  }
-  return nullptr;
-}
-
-}  // namespace tagma::detail
-#endif  // TAGMA_SINGLE_NN_VALUE_CHECK_HPP
 // ---- tagma/tensor/any_tensor.hpp
 #ifndef TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
 #define TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
@@ -6223,23 +5654,7 @@ class graph_builder {
   /// The program of some outputs. Gradients and optimizers become nodes, and the graph is checked: raises what
   /// `compile` raises, as InvalidArgument with the same numbers, and what is wrong with loops. The builder may go on.
   /// @param soft as `soft_placement`
-  [[nodiscard]] any_program build(const std::vector<named_output>& outputs, bool soft = false) const {
-    if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E173 outputs: a program has an output or more");
-    std::vector<const ir::record*> roots;
-    std::vector<std::string_view> names;
-    for (const named_output& o : outputs) roots.push_back(&record_of(o.node, "build")), names.push_back(o.name);
-    for (const ir::record* r : roots)
-      if (const ir::op_info& op = *r->op->info;
-          op.is(ir::op_kind::loop) || op.is(ir::op_kind::close) || op.is(ir::op_kind::iterated) || op.outputs > 0)
-        fail(status_code::invalid_argument, {"graph_builder: ", op.name, " is no output of a program"});
-    const auto built = detail::build_sound_graph(roots, roots);
-    ir::verify(built->view(), device::operations::all_operations(), built->owners().size());
-    std::vector<tagma::carried> values;
-    std::vector<const tagma::carried*> parts;
-    for (const ir::record* owner : built->owners()) values.emplace_back(value_of(*owner));
-    for (const tagma::carried& v : values) parts.push_back(&v);
-    return {built->view(), parts.empty() ? tagma::carried() : tagma::carried::join(parts), soft, names};
-  }
+  [[nodiscard]] any_program build(const std::vector<named_output>& outputs, bool soft = false) const;
 
  private:
   /// A record with the lists that it refers to.
@@ -6255,131 +5670,30 @@ class graph_builder {
     return &ir::face<Op>;
   }
   graph_node loop_copy(const graph_node& of) { return keep(make(face_of<ir::loop_copy>(), {of}, {}, {})); }
-  [[nodiscard]] const ir::record& record_of(const graph_node& n, std::string_view who) const {
-    if (n.record_ == nullptr || n.owner_ != this)
-      fail(status_code::invalid_argument,
-           {"graph_builder: ", who, ": a node is ", n.record_ == nullptr ? "none" : "of another builder"});
-    return *n.record_;
-  }
+  [[nodiscard]] const ir::record& record_of(const graph_node& n, std::string_view who) const;
 
-  own_record& new_record(const ir::op_rules& rules, const tensor_spec& spec) {
-    records_.push_back(make_owned<own_record>());
-    own_record& r = *records_.back();
-    r.op = &rules;
-    r.spec = spec;
-    r.scopes = devices_;
-    return r;
-  }
-  [[nodiscard]] static const ir::operation_face* face_called(std::string_view operation) {
-    const ir::operation_face* const face = device::operations::find_face_to_build(operation);
-    if (face == nullptr)
-      fail(status_code::not_found,
-           {"graph_builder: there is no operation ", operation, device::operations::how_to_list});
-    return face;
-  }
+  own_record& new_record(const ir::op_rules& rules, const tensor_spec& spec);
+  [[nodiscard]] static const ir::operation_face* face_called(std::string_view operation);
   struct node_operands {
     std::vector<const ir::record*> from;
     std::vector<tensor_spec> specs;
     std::vector<ir::resource_input> things;
   };
-  [[nodiscard]] node_operands operands_of(const ir::op_info& op, const node_list& inputs) const {
-    node_operands all;
-    for (const graph_node& n : inputs) {
-      const ir::record& r = record_of(n, op.name);
-      const ir::op_info& of = *r.op->info;
-      if (of.outputs > 0)
-        fail(status_code::invalid_argument, {op.name, ": input ", all.from.size(), ", ", of.name,
-                                             ", has several results: take one with result(node, i)"});
-      all.from.push_back(&r), all.specs.push_back(n.spec());
-      all.things.push_back(of.is(ir::op_kind::resource) ? ir::resource_input{of.name, r.attributes}
-                                                        : ir::resource_input{});
-    }
-    return all;
-  }
+  [[nodiscard]] node_operands operands_of(const ir::op_info& op, const node_list& inputs) const;
   /// A record of an operation whose arguments have been checked.
   /// @param given its type, where that is given
   /// @param value what the program carries for it; nullptr if nothing
   own_record& make(const ir::operation_face* face, const node_list& inputs, array_view<const ir::attribute> attributes,
-                   const tensor_spec& given, const carried_value* value = nullptr) {
-    const ir::op_info& op = face->info();
-    const auto [from, specs, things] = operands_of(op, inputs);
-    ir::infer_args args{specs, attributes, given};
-    ir::input_roles roles;
-    for (int k = 0; k < (op.outputs > 0 ? op.outputs : 1); ++k) {
-      args.output = k;
-      args.out = given;
-      if (const ir::refusal r = check_arguments(*face, args, &roles, things))
-        fail(status_code::invalid_argument, {to_string(r, op, args)});
-    }
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      if (const char* const broken = broken_role(op, roles, i, *from[i]->op->info))
-        fail(status_code::invalid_argument, {"TAGMA-E065 ", op.name, ": input ", i, " ", broken});
-      for (std::size_t k = 0; k < i; ++k)
-        if (from[k] == from[i] && ((roles.variables >> k) & (roles.variables >> i) & 1) != 0)
-          fail(status_code::invalid_argument, {op.name, ": writes over input ", k, " twice"});
-    }
-    if (const char* const problem = detail::value_problem(op, attributes, args.out, value))
-      fail(status_code::invalid_argument, {"graph_builder: ", op.name, ": ", problem});
-    own_record& r = new_record(*face->rules, op.outputs > 0 ? tensor_spec{} : args.out);
-    r.from = from;
-    r.given.assign(attributes.begin(), attributes.end());
-    if (value != nullptr) carry(r, *value);
-    return r;
-  }
+                   const tensor_spec& given, const carried_value* value = nullptr);
   /// A record that is another one, with the same value.
-  own_record& copy(const ir::record& of) {
-    own_record& r = new_record(*of.op, of.spec);
-    r.from.assign(of.inputs.begin(), of.inputs.end());
-    r.waits_for.assign(of.controls.begin(), of.controls.end());
-    r.stays_with.assign(of.colocated.begin(), of.colocated.end());
-    r.given.assign(of.attributes.begin(), of.attributes.end());
-    r.called = of.name;
-    r.valued = of.valued;
-    r.carries = of.carries;
-    r.scopes = of.scopes;
-    r.copied = &of;
-    r.hash = 1;
-    return r;
-  }
+  own_record& copy(const ir::record& of);
   /// Lets the record see its lists, which stay as they are from now on.
-  graph_node keep(own_record& r) {
-    r.inputs = r.from, r.controls = r.waits_for, r.colocated = r.stays_with, r.attributes = r.given;
-    r.name = r.called;
-    std::uint64_t h = hash_combine(hash_combine(r.op->info->id, r.from.size()), r.hash);
-    h = hash_combine(hash_combine(h, hash_text(r.name)), static_cast<std::uint64_t>(r.spec.type));
-    for (const ir::attribute a : r.given) h = hash_combine(h, static_cast<std::uint64_t>(a));
-    for (const auto* list : {&r.from, &r.waits_for, &r.stays_with})
-      for (const ir::record* other : *list) h = hash_combine(h, other->hash);
-    r.hash = h;
-    return {&r, this};
-  }
-  graph_node output_of(const ir::record& whole, int index) {
-    std::vector<tensor_spec> in;
-    for (const ir::record* r : whole.inputs) in.push_back(r->spec);
-    ir::infer_args args{in, whole.attributes, {}, index};
-    if (const char* const problem = whole.op->info->infer(args))
-      fail(status_code::invalid_argument, {whole.op->info->name, ": ", problem});
-    own_record& r = new_record(ir::rules<ir::output_op>, args.out);
-    r.from = {&whole};
-    r.given = {index};
-    return keep(r);
-  }
+  graph_node keep(own_record& r);
+  graph_node output_of(const ir::record& whole, int index);
 
   /// The node that was added last, under a name, if it stands for a thing of a container.
-  graph_node call_thing(const graph_node& added, std::string_view name) {
-    own_record& r = *records_.back();
-    if (!r.op->info->is(ir::op_kind::resource))
-      fail(status_code::invalid_argument, {"graph_builder: ", added.operation(), " is no thing of a container"});
-    call(r, prefix_.empty() ? std::string(name) : sentence({prefix_, name}));
-    return keep(r);
-  }
-  void call(own_record& r, std::string_view name) {
-    if (!is_name(name))
-      fail(status_code::invalid_argument, {"TAGMA-E160 ", r.op->info->name, ": '", name, "' is no name"});
-    r.called = name;
-    if (!named_.emplace(r.called, &r).second)
-      fail(status_code::invalid_argument, {"TAGMA-E060 ", r.op->info->name, ": '", name, "' is there already"});
-  }
+  graph_node call_thing(const graph_node& added, std::string_view name);
+  void call(own_record& r, std::string_view name);
   void carry(own_record& r, const carried_value& value) {
     r.number = value;
     r.valued = r.carries = true;
@@ -6390,12 +5704,7 @@ class graph_builder {
   }
 
   graph_node add_variable(std::string_view name, const tensor_spec& spec, ir::attribute kind, bool trainable,
-                          const carried_value* initial) {
-    const ir::attribute attributes[] = {kind, trainable && is_floating(spec.type), 0};
-    own_record& r = make(face_of<op::variable>(), {}, attributes, spec, initial);
-    call(r, prefix_.empty() ? std::string(name) : sentence({prefix_, name}));
-    return keep(r);
-  }
+                          const carried_value* initial);
   graph_node add_carried_variable(std::string_view name, const tensor_spec& spec, bool trainable,
                                   const carried_value& initial) {
     return add_variable(name, spec, detail::carried_kind, trainable, &initial);
@@ -6406,14 +5715,7 @@ class graph_builder {
   [[nodiscard]] static carried_value initial_value(const tensor_spec&, double number) {
     return detail::number_value(number);
   }
-  [[nodiscard]] static carried_value initial_value(const tensor_spec& spec, const raw_view& from) {
-    if (from.type != spec.type || !(from.dims == spec.dims))
-      fail(status_code::invalid_argument, {"variable: its initial value is ",
-                                           to_string(tensor_spec{from.type, from.dims}), ", not ", to_string(spec)});
-    const std::size_t bytes = static_cast<std::size_t>(from.dims.elements()) * size_of(from.type);
-    const array_view<const char> all(static_cast<const char*>(from.data), bytes);
-    return detail::data_value<char>(all, from.dims, spec.dims);
-  }
+  [[nodiscard]] static carried_value initial_value(const tensor_spec& spec, const raw_view& from);
   [[nodiscard]] static carried_value initial_value(const tensor_spec& spec, const any_tensor& from) {
     return initial_value(spec, from.view());
   }
@@ -6442,34 +5744,9 @@ class graph_builder {
     return keep(r);
   }
   /// The variable that counts the steps of an optimizer; all of a kind share it.
-  [[nodiscard]] graph_node step_of(std::string_view name) {
-    const auto known = named_.find(sentence({prefix_, name}));
-    if (known != named_.end() && known->second->op->info->is(ir::op_kind::variable)) return {known->second, this};
-    const auto kind = static_cast<ir::attribute>(initializer_kind::zeros);
-    return add_variable(name, {dtype::int64, {}}, kind, false, nullptr);
-  }
+  [[nodiscard]] graph_node step_of(std::string_view name);
 
-  scope_guard open(ir::scope_kind kind, const device_spec& spec = {}, device_function function = nullptr) {
-    scopes_.push_back(make_owned<ir::scope>());
-    ir::scope& s = *scopes_.back();
-    s.kind = kind;
-    s.spec = spec;
-    s.function = function;
-    s.alone = true;
-    s.hash = hash_combine(static_cast<std::uint64_t>(s.kind), hash_of(s.spec));
-    // The scope of a record is the outermost; so the scopes that are open are written anew around this one.
-    const ir::scope* const before = devices_;
-    std::vector<const ir::scope*> around;
-    for (const ir::scope* o = before; o != nullptr; o = o->inner) around.push_back(o);
-    const ir::scope* inner = &s;
-    for (std::size_t i = around.size(); i-- > 0;) {
-      scopes_.push_back(make_owned<ir::scope>(*around[i]));
-      scopes_.back()->inner = inner;
-      inner = scopes_.back().get();
-    }
-    devices_ = inner;
-    return {&devices_, before};
-  }
+  scope_guard open(ir::scope_kind kind, const device_spec& spec = {}, device_function function = nullptr);
 
   std::vector<owned<own_record>> records_;
   std::vector<owned<ir::scope>> scopes_;
@@ -6477,6 +5754,887 @@ class graph_builder {
   const ir::scope* devices_ = nullptr;  ///< the open ones, the outermost first
   std::string prefix_;
 };
+
+}  // namespace tagma
+
+// ---- tagma/device/graph_builder.ipp
+
+/// @file
+/// Definitions of graph_builder.hpp: in the compiled half, or else in each file that includes it.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// ---- tagma/device/operations_to_build.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
+#define TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
+
+/// @file
+/// The operations that a process builds graphs of, by their names.
+
+#include <string_view>
+
+// ---- tagma/device/operation_faces.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
+#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
+
+/// @file
+/// All operations by name, with what they take: for those who read graphs that no compiler has seen.
+
+#include <string_view>
+
+// ---- tagma/device/face_list.hpp
+#ifndef TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+#define TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+
+/// @file
+/// Lists of operations as data, made of lists of types.
+
+#include <cstddef>
+
+// ---- tagma/device/operations.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
+#define TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
+
+/// @file
+/// The operations that devices have kernels for, and the element types of each: one list for the registry, for the
+/// tests that run every kernel, and for docs/operations.md.
+
+namespace tagma::device::operations {
+
+/// The element types of one kernel: of its result and of its inputs. A kernel of more inputs repeats the last type.
+struct signature {
+  dtype element = dtype::none;  ///< what the table of operations counts
+  dtype second = dtype::none;   ///< a type that varies beside it: of indices, of the result of a conversion
+  dtype out = dtype::none;
+  dtype in[3]{};
+  int inputs = 0;
+  dtype rest = dtype::none;  ///< of the results behind the first, where there are several; none: as the first
+
+  [[nodiscard]] constexpr dtype input(std::size_t i) const {
+    return in[i < static_cast<std::size_t>(inputs) ? i : static_cast<std::size_t>(inputs) - 1];
+  }
+  /// The element type of result `k` of an operation with several.
+  [[nodiscard]] constexpr dtype output(std::size_t k) const { return k == 0 || rest == dtype::none ? out : rest; }
+};
+
+/// All signatures of one operation.
+struct signature_list {
+  signature list[112]{};
+  std::size_t count = 0;
+
+  constexpr void add(const signature& s) { list[count++] = s; }
+  [[nodiscard]] constexpr array_view<const signature> view() const { return {list, count}; }
+};
+
+/// The element types, in the order of the table.
+inline constexpr dtype element_types[] = {dtype::float64, dtype::float32, dtype::float16, dtype::bfloat16,
+                                          dtype::int64,   dtype::int32,   dtype::int16,   dtype::int8,
+                                          dtype::uint8,   dtype::boolean, dtype::string};
+
+// What the functions of expr/op ask of element types, beside `is_floating`, `is_integer` and `is_numeric`.
+[[nodiscard]] constexpr bool is_any(dtype type) { return type != dtype::none; }
+[[nodiscard]] constexpr bool is_no_string(dtype type) { return type != dtype::string; }
+[[nodiscard]] constexpr bool is_bool(dtype type) { return type == dtype::boolean; }
+[[nodiscard]] constexpr bool is_index(dtype type) {
+  return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
+}
+
+/// Inputs and result have one type.
+template <bool (*Accepts)(dtype), int Inputs>
+[[nodiscard]] constexpr signature_list same() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (Accepts(t)) all.add({t, dtype::none, t, {t, t, t}, Inputs});
+  return all;
+}
+/// Inputs have one type, the result another.
+template <bool (*Accepts)(dtype), int Inputs, dtype Out>
+[[nodiscard]] constexpr signature_list to() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (Accepts(t)) all.add({t, dtype::none, Out, {t, t, t}, Inputs});
+  return all;
+}
+/// The second input has a type of its own.
+template <bool (*Accepts)(dtype), int Inputs, bool (*Second)(dtype)>
+[[nodiscard]] constexpr signature_list with() {
+  signature_list all;
+  for (const dtype t : element_types)
+    for (const dtype u : element_types)
+      if (Accepts(t) && Second(u)) all.add({t, u, t, {t, u, t}, Inputs});
+  return all;
+}
+/// The same, where only one type will do.
+template <bool (*Accepts)(dtype), int Inputs, dtype Second>
+[[nodiscard]] constexpr signature_list beside() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (Accepts(t)) all.add({t, dtype::none, t, {t, Second, t}, Inputs});
+  return all;
+}
+/// The first result has the type of the input, the others are positions.
+template <bool (*Accepts)(dtype)>
+[[nodiscard]] constexpr signature_list same_and_positions() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (Accepts(t)) all.add({t, dtype::none, t, {t, t, t}, 1, dtype::int64});
+  return all;
+}
+[[nodiscard]] constexpr signature_list selections() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (is_no_string(t)) all.add({t, dtype::none, t, {dtype::boolean, t, t}, 3});
+  return all;
+}
+[[nodiscard]] constexpr signature_list conversions() {
+  signature_list all;
+  for (const dtype from : element_types)
+    for (const dtype to : element_types)
+      if (is_no_string(from) && is_no_string(to)) all.add({from, to, to, {from}, 1});
+  return all;
+}
+[[nodiscard]] constexpr signature_list one_hots() {
+  signature_list all;
+  for (const dtype t : element_types)
+    for (const dtype index : element_types)
+      if (is_no_string(t) && is_index(index)) all.add({t, index, t, {index}, 1});
+  return all;
+}
+[[nodiscard]] constexpr signature_list rates() {
+  signature_list all;
+  all.add({dtype::float64, dtype::none, dtype::float64, {dtype::int64}, 1});
+  return all;
+}
+
+/// One operation.
+template <class Op, signature_list (*Signatures)()>
+struct row {
+  using operation = Op;
+  static constexpr signature_list signatures = Signatures();
+};
+
+/// Operations whose kernels are compiled together.
+template <class... Row>
+struct family {};
+
+using arithmetic = family<row<op::add, &same<&is_numeric, 2>>, row<op::subtract, &same<&is_numeric, 2>>,
+                          row<op::multiply, &same<&is_numeric, 2>>, row<op::divide, &same<&is_numeric, 2>>,
+                          row<op::maximum, &same<&is_numeric, 2>>, row<op::minimum, &same<&is_numeric, 2>>,
+                          row<op::negate, &same<&is_numeric, 1>>, row<op::abs, &same<&is_numeric, 1>>,
+                          row<op::sign, &same<&is_numeric, 1>>, row<op::square, &same<&is_numeric, 1>>,
+                          row<op::floor, &same<&is_floating, 1>>, row<op::ceil, &same<&is_floating, 1>>,
+                          row<op::round, &same<&is_floating, 1>>, row<op::broadcast_like, &same<&is_no_string, 1>>>;
+
+using comparison = family<
+    row<op::equal, &to<&is_no_string, 2, dtype::boolean>>, row<op::not_equal, &to<&is_no_string, 2, dtype::boolean>>,
+    row<op::less, &to<&is_numeric, 2, dtype::boolean>>, row<op::less_equal, &to<&is_numeric, 2, dtype::boolean>>,
+    row<op::greater, &to<&is_numeric, 2, dtype::boolean>>, row<op::greater_equal, &to<&is_numeric, 2, dtype::boolean>>,
+    row<op::logical_and, &same<&is_bool, 2>>, row<op::logical_or, &same<&is_bool, 2>>,
+    row<op::logical_not, &same<&is_bool, 1>>, row<op::select, &selections>>;
+
+using conversion = family<row<op::cast, &conversions>>;
+
+using elementary = family<row<op::exp, &same<&is_floating, 1>>, row<op::log, &same<&is_floating, 1>>,
+                          row<op::log1p, &same<&is_floating, 1>>, row<op::expm1, &same<&is_floating, 1>>,
+                          row<op::sqrt, &same<&is_floating, 1>>, row<op::rsqrt, &same<&is_floating, 1>>,
+                          row<op::tanh, &same<&is_floating, 1>>, row<op::sigmoid, &same<&is_floating, 1>>,
+                          row<op::softplus, &same<&is_floating, 1>>, row<op::erf, &same<&is_floating, 1>>,
+                          row<op::sin, &same<&is_floating, 1>>, row<op::cos, &same<&is_floating, 1>>,
+                          row<op::power, &same<&is_floating, 2>>, row<op::relu, &same<&is_floating, 1>>,
+                          row<op::relu_gradient, &same<&is_floating, 2>>>;
+
+using reduction = family<row<op::sum, &same<&is_numeric, 1>>, row<op::product, &same<&is_numeric, 1>>,
+                         row<op::reduce_max, &same<&is_numeric, 1>>, row<op::reduce_min, &same<&is_numeric, 1>>,
+                         row<op::fraction, &same<&is_floating, 1>>, row<op::all, &same<&is_bool, 1>>,
+                         row<op::any, &same<&is_bool, 1>>, row<op::argmax, &to<&is_numeric, 1, dtype::int64>>,
+                         row<op::argmin, &to<&is_numeric, 1, dtype::int64>>, row<op::moments, &same<&is_floating, 1>>>;
+
+using contraction =
+    family<row<op::matmul, &same<&is_floating, 2>>, row<op::conv2d, &same<&is_floating, 2>>,
+           row<op::conv2d_bias, &same<&is_floating, 3>>, row<op::conv2d_input_gradient, &same<&is_floating, 3>>,
+           row<op::conv2d_filter_gradient, &same<&is_floating, 3>>>;
+
+using pooling = family<row<op::max_pool, &same<&is_floating, 1>>, row<op::max_pool_gradient, &same<&is_floating, 3>>,
+                       row<op::max_pool_select, &same<&is_floating, 3>>, row<op::average_pool, &same<&is_floating, 1>>,
+                       row<op::average_pool_gradient, &same<&is_floating, 2>>>;
+
+using rows = family<row<op::softmax, &same<&is_floating, 1>>, row<op::log_softmax, &same<&is_floating, 1>>,
+                    row<op::sparse_softmax_cross_entropy, &with<&is_floating, 2, &is_integer>>,
+                    row<op::sparse_softmax_cross_entropy_gradient, &with<&is_floating, 3, &is_integer>>,
+                    row<op::top_k, &same_and_positions<&is_numeric>>,
+                    row<op::gather_last, &beside<&is_numeric, 2, dtype::int64>>,
+                    row<op::scatter_last, &beside<&is_floating, 3, dtype::int64>>>;
+
+using cells = family<row<op::lstm_gates, &same<&is_floating, 1>>, row<op::lstm_gates_gradient, &same<&is_floating, 1>>,
+                     row<op::gru_gates, &same<&is_floating, 1>>, row<op::gru_gates_gradient, &same<&is_floating, 1>>,
+                     row<op::gru_output, &same<&is_floating, 1>>, row<op::gru_output_gradient, &same<&is_floating, 1>>>;
+
+using order =
+    family<row<op::argsort, &to<&is_numeric, 1, dtype::int64>>, row<op::cumulative_sum, &same<&is_numeric, 1>>,
+           row<op::random_permutation, &to<&is_any, 1, dtype::int64>>>;
+
+/// Those that find how large their results are.
+using filters =
+    family<row<op::nonzero, &to<&is_no_string, 1, dtype::int64>>, row<op::unique, &same_and_positions<&is_numeric>>>;
+
+using movement =
+    family<row<op::slice, &same<&is_any, 1>>, row<op::slice_gradient, &same<&is_floating, 2>>,
+           row<op::pad, &same<&is_any, 2>>, row<op::concat, &same<&is_any, 1>>, row<op::split, &same<&is_any, 1>>,
+           row<op::part_of_whole, &same<&is_floating, 1>>, row<op::part_into_whole, &same<&is_floating, 1>>,
+           row<op::tile, &same<&is_any, 1>>, row<op::tile_gradient, &same<&is_floating, 2>>,
+           row<op::transpose, &same<&is_any, 1>>, row<op::gather, &with<&is_any, 2, &is_index>>,
+           row<op::scatter_rows, &with<&is_floating, 3, &is_index>>, row<op::one_hot, &one_hots>>;
+
+using state = family<row<op::assign, &same<&is_any, 2>>, row<op::assign_add, &same<&is_numeric, 2>>,
+                     row<op::assign_sub, &same<&is_numeric, 2>>, row<op::scatter_add, &with<&is_numeric, 3, &is_index>>,
+                     row<op::initialize, &same<&is_no_string, 1>>>;
+
+using chance = family<row<op::random_uniform, &same<&is_floating, 1>>, row<op::random_normal, &same<&is_floating, 1>>,
+                      row<op::truncated_normal, &same<&is_floating, 1>>>;
+
+template <class Update>
+using update_row = row<Update, &same<&is_floating, 1>>;
+template <class Update>
+using sparse_update_row = row<op::apply_rows<Update>, &same<&is_floating, 1>>;
+
+using training =
+    family<update_row<op::apply_sgd>, update_row<op::apply_momentum>, update_row<op::apply_adagrad>,
+           update_row<op::apply_adadelta>, update_row<op::apply_rmsprop>, update_row<op::apply_centered_rmsprop>,
+           update_row<op::apply_adam>, update_row<op::apply_adamw>, update_row<op::apply_ftrl>,
+           sparse_update_row<op::apply_sgd>, sparse_update_row<op::apply_momentum>,
+           sparse_update_row<op::apply_adagrad>, sparse_update_row<op::apply_adadelta>,
+           sparse_update_row<op::apply_rmsprop>, sparse_update_row<op::apply_centered_rmsprop>,
+           sparse_update_row<op::apply_adam>, sparse_update_row<op::apply_adamw>, sparse_update_row<op::apply_ftrl>,
+           row<op::scheduled_rate, &rates>>;
+
+/// Nothing is computed: a device needs no kernel.
+using views = family<row<op::reshape, &same<&is_any, 1>>, row<op::expand_dims, &same<&is_any, 1>>,
+                     row<op::squeeze, &same<&is_any, 1>>, row<op::merge_axes, &same<&is_any, 1>>,
+                     row<op::identity, &same<&is_any, 1>>, row<op::stop_gradient, &same<&is_any, 1>>>;
+
+/// What plans have beside the operations of programs.
+using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>,
+                        row<ir::keep, &same<&is_any, 1>>>;
+
+/// All operations of programs, in the order of the table.
+template <class... Family>
+struct families {};
+using all_families = families<arithmetic, comparison, conversion, elementary, reduction, contraction, pooling, rows,
+                              cells, order, filters, movement, views, state, chance, training>;
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
+
+namespace tagma::device::operations {
+
+/// Operations that are no rows of a family.
+template <class... Op>
+struct operation_list {};
+
+namespace detail {
+
+/// Room for all of them.
+struct face_list {
+  const ir::operation_face* list[256]{};
+  std::size_t count = 0;
+};
+template <class... Row>
+constexpr void add_faces(family<Row...>, face_list& to) {
+  ((to.list[to.count++] = &ir::face<typename Row::operation>), ...);
+}
+template <class... Op>
+constexpr void add_faces(operation_list<Op...>, face_list& to) {
+  ((to.list[to.count++] = &ir::face<Op>), ...);
+}
+
+}  // namespace detail
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+// ---- tagma/device/input_operations.hpp
+#ifndef TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
+#define TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
+
+/// @file
+/// The operations of programs that use things of containers: queues, readers, iterators; and those that take apart what
+/// comes from there. Their kernels are of the CPU, and most of them take what elements there are.
+
+// ---- tagma/expr/op/text_constant.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
+#define TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
+
+/// @file
+/// Texts that the compiler knows.
+
+#include <array>
+#include <bit>
+
+namespace tagma {
+namespace op {
+
+/// A text. Attribute 0 is how long it is, behind it are its characters, eight a word, as they are in memory.
+struct text_constant {
+  static constexpr const char* name = "text_constant";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    constexpr extent word = sizeof(ir::attribute);
+    t.inputs(0);
+    const extent size = t.attribute("length", 0, word * (t.rest() > 1 ? t.rest() - 1 : 0));
+    for (extent i = 0; i < size; i += word) t.attribute("characters", INT64_MIN, INT64_MAX);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::string, {}};
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <fixed_string Text>
+inline constexpr auto text_attributes = [] {
+  constexpr std::size_t size = Text.view().size(), word = sizeof(ir::attribute);
+  ir::attributes<1 + (size + word - 1) / word> a;
+  a.values[0] = static_cast<ir::attribute>(size);
+  for (std::size_t i = 0; i < size; i += word) {
+    std::array<char, word> part{};
+    for (std::size_t c = 0; c < word && i + c < size; ++c) part[c] = Text.text[i + c];
+    a.values[1 + i / word] = std::bit_cast<ir::attribute>(part);
+  }
+  return a;
+}();
+
+}  // namespace detail
+
+/// A scalar text that is part of the program, as an expression: the value of a field that is missing, or what is
+/// enqueued.
+///
+///     auto [age, name] = tg::decode_csv(line, 0.0f, tg::text_constant<"nobody">);
+template <fixed_string Text>
+inline constexpr auto text_constant = make_operation<op::text_constant, detail::text_attributes<Text>>();
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
+
+namespace tagma::device::operations {
+
+/// One kernel for all operands, whose result is of type `Out`; none: of any type, or there are several.
+template <dtype Out = dtype::none>
+[[nodiscard]] constexpr signature_list whatever() {
+  signature_list all;
+  all.add({Out, dtype::none, Out, {}, 0});
+  return all;
+}
+
+using queues =
+    family<row<op::enqueue, &whatever<dtype::int64>>, row<op::dequeue, &whatever<>>,
+           row<op::dequeue_up_to, &whatever<>>, row<op::dequeue_open, &whatever<>>,
+           row<op::queue_size, &whatever<dtype::int64>>, row<op::queue_close, &whatever<dtype::int64>>,
+           row<op::chosen_enqueue, &whatever<dtype::int64>>, row<op::chosen_dequeue, &whatever<>>,
+           row<op::chosen_dequeue_up_to, &whatever<>>, row<op::chosen_dequeue_open, &whatever<>>,
+           row<op::chosen_queue_size, &whatever<dtype::int64>>, row<op::chosen_queue_close, &whatever<dtype::int64>>>;
+
+using readers =
+    family<row<op::read, &whatever<>>, row<op::read_up_to, &whatever<>>, row<op::reader_count, &whatever<dtype::int64>>,
+           row<op::get_next, &whatever<>>, row<op::get_next_open, &whatever<>>>;
+
+/// Texts that are taken apart.
+using records = family<row<op::text_constant, &whatever<dtype::string>>, row<op::decode_raw, &whatever<>>,
+                       row<op::decode_raw_open, &whatever<>>, row<op::decode_csv, &whatever<>>,
+                       row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>,
+                       row<op::parse_feature_lists, &whatever<>>, row<op::decode_image, &whatever<dtype::uint8>>>;
+
+/// Where an edge of a graph leads to another part of it.
+using exchange =
+    family<row<op::send, &whatever<dtype::int64>>, row<op::receive, &whatever<>>, row<op::receive_open, &whatever<>>>;
+
+using input_families = families<queues, readers, records, exchange>;
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
+
+namespace tagma::device::operations {
+
+/// What graphs have beside the operations of `all_families` and `input_families`: leaves, things of containers, results
+/// of operations that have several, and loops.
+using structural = operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group,
+                                  ir::keep, op::queue, op::reader, op::iterator, op::row, ir::loop_head, ir::times_head,
+                                  ir::while_head, ir::loop_given, ir::loop_element, ir::loop_member, ir::loop_carried,
+                                  ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
+
+/// All operations that a finished graph may have.
+[[nodiscard]] array_view<const ir::operation_face* const> operation_faces();
+
+/// The operation of a name, or nullptr.
+[[nodiscard]] const ir::operation_face* find_operation_face(std::string_view name);
+
+namespace detail {
+
+template <class... Row>
+constexpr bool has_name(family<Row...>, std::string_view name) {
+  return (false || ... || (Row::operation::name == name));
+}
+template <class... Op>
+constexpr bool has_name(operation_list<Op...>, std::string_view name) {
+  return (false || ... || (Op::name == name));
+}
+template <class... Family>
+constexpr bool has_name(families<Family...>, std::string_view name) {
+  return (false || ... || has_name(Family{}, name));
+}
+
+}  // namespace detail
+
+/// Whether an operation that a finished graph may have is called so.
+[[nodiscard]] constexpr bool is_operation_name(std::string_view name) {
+  return detail::has_name(all_families{}, name) || detail::has_name(input_families{}, name) ||
+         detail::has_name(structural{}, name);
+}
+
+}  // namespace tagma::device::operations
+
+// ---- tagma/device/operation_faces.ipp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+
+/// @file
+/// Definitions of operation_faces.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::operations {
+
+namespace detail {
+
+template <class... Family, class... Input>
+constexpr face_list make_faces(families<Family...>, families<Input...>) {
+  face_list all;
+  (add_faces(Family{}, all), ...);
+  (add_faces(Input{}, all), ...);
+  add_faces(structural{}, all);
+  return all;
+}
+inline constexpr face_list faces = make_faces(all_families{}, input_families{});
+
+}  // namespace detail
+
+TAGMA_DECL array_view<const ir::operation_face* const> operation_faces() {
+  return {detail::faces.list, detail::faces.count};
+}
+
+TAGMA_COLD TAGMA_DECL const ir::operation_face* find_operation_face(std::string_view name) {
+  for (const ir::operation_face* const f : operation_faces())
+    if (f->info().name == name) return f;
+  return nullptr;
+}
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
+
+namespace tagma::device::operations {
+
+/// Compositions that a graph can be built of, beside the operations that finished graphs have.
+using compositions =
+    operation_list<op::mean, op::variance, op::global_norm, op::clip_by_norm, op::elu, op::selu, op::gelu, op::silu,
+                   op::relu6, op::hard_sigmoid, op::softsign, op::leaky_relu, op::softmax_cross_entropy,
+                   op::sigmoid_cross_entropy, op::mean_squared_error, op::mean_absolute_error, op::huber_loss,
+                   op::hinge_loss, op::log_loss, op::cosine_distance, op::l2_loss, op::kl_divergence>;
+
+/// The operation or composition of a name, or nullptr.
+[[nodiscard]] const ir::operation_face* find_face_to_build(std::string_view name);
+
+}  // namespace tagma::device::operations
+
+// ---- tagma/device/operations_to_build.ipp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_IPP
+#define TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_IPP
+
+/// @file
+/// Definitions of operations_to_build.hpp: in the compiled half, or else in each file that includes it.
+
+// ---- tagma/device/own_operations.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
+#define TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
+
+/// @file
+/// Operations of a program's own, as the process knows them: by name, beside those of the library. Files that list them
+/// may be initialised in any order, and by any thread.
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::device {
+
+namespace cpu {
+struct registered_kernel;
+}  // namespace cpu
+
+namespace operations {
+
+/// One of them.
+struct own_operation {
+  const ir::operation_face* face = nullptr;
+  array_view<const cpu::registered_kernel> kernels{};     ///< of the CPU
+  const runtime::resource_functions* resource = nullptr;  ///< of an operation that stands for a thing of a container
+
+  [[nodiscard]] std::string_view name() const { return face->info().name; }
+};
+
+/// What errors say behind the name of an operation that nobody knows.
+inline constexpr std::string_view how_to_list =
+    "; an operation of one's own is listed in one file of the program, by tagma::listed_operation "
+    "(<tagma/own_operations.hpp>)";
+
+/// All of a process. Nothing leaves the list.
+class own_operation_list {
+ public:
+  [[nodiscard]] static own_operation_list& of_process() {
+    static own_operation_list list;
+    return list;
+  }
+
+  /// Adds one. Listing the same once more is no harm.
+  /// Throws AlreadyExists for a name that another operation has, and for a second listing with other kernels.
+  TAGMA_COLD void add(const own_operation& added) {
+    const mutex_lock lock(mutex_);
+    const std::string problem = refuse(added);
+    if (!problem.empty()) fail(status_code::already_exists, problem);
+    if (find_name(added.name()) == nullptr) list_.push_back(added);
+  }
+  /// The same before `main` begins, where nobody could catch an error: `find` throws it, for this name.
+  TAGMA_COLD void add_early(const own_operation& added) {
+    const mutex_lock lock(mutex_);
+    std::string problem = refuse(added);
+    if (!problem.empty()) conflicts_.push_back({added.name(), static_cast<std::string&&>(problem)});
+    if (find_name(added.name()) == nullptr) list_.push_back(added);
+  }
+
+  /// The operation of a name, or nullptr. Throws AlreadyExists if several were listed with it.
+  [[nodiscard]] TAGMA_COLD const own_operation* find(std::string_view name) const {
+    const mutex_lock lock(mutex_);
+    for (const conflict& c : conflicts_)
+      if (c.name == name) fail(status_code::already_exists, c.text);
+    return find_name(name);
+  }
+  /// The same by `ir::key`.
+  [[nodiscard]] TAGMA_COLD const own_operation* find_key(const char* key) const {
+    const mutex_lock lock(mutex_);
+    for (const own_operation& o : list_)
+      if (o.face->info().key == key) return &o;
+    return nullptr;
+  }
+  TAGMA_COLD void append_faces(std::vector<const ir::operation_face*>& to) const {
+    const mutex_lock lock(mutex_);
+    for (const own_operation& o : list_) to.push_back(o.face);
+  }
+
+ private:
+  struct conflict {
+    std::string_view name;
+    std::string text;
+  };
+
+  [[nodiscard]] TAGMA_COLD const own_operation* find_name(std::string_view name) const {
+    for (const own_operation& o : list_)
+      if (o.name() == name) return &o;
+    return nullptr;
+  }
+  /// Why one cannot be added, or nothing.
+  [[nodiscard]] TAGMA_COLD std::string refuse(const own_operation& added) const {
+    const own_operation* const known = find_name(added.name());
+    if (known == nullptr) return {};
+    const std::string who = sentence({"operation '", added.name(), "' "});
+    if (known->face->version != added.face->version)
+      return sentence(
+          {who, "is listed with version ", known->face->version, " and with version ", added.face->version});
+    if (known->face->rules != added.face->rules) return sentence({who, "is listed twice, by two tags of this name"});
+    if (known->kernels.data() != added.kernels.data())
+      return sentence({who, "is listed twice, with other element types"});
+    return {};
+  }
+
+  mutable mutex mutex_;
+  std::deque<own_operation> list_;  // what is found stays where it is
+  std::vector<conflict> conflicts_;
+};
+
+/// The operation of a name, of the library or listed, or nullptr. Throws as `own_operation_list::find`.
+[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_operation(std::string_view name) {
+  if (const ir::operation_face* const known = find_operation_face(name)) return known;
+  const own_operation* const own = own_operation_list::of_process().find(name);
+  return own == nullptr ? nullptr : own->face;
+}
+/// All operations that a finished graph may have, of the library and listed.
+[[nodiscard]] TAGMA_COLD inline std::vector<const ir::operation_face*> all_operations() {
+  std::vector<const ir::operation_face*> all;
+  for (const ir::operation_face* const f : operation_faces()) all.push_back(f);
+  own_operation_list::of_process().append_faces(all);
+  return all;
+}
+
+}  // namespace operations
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
+
+namespace tagma::device::operations {
+
+TAGMA_COLD TAGMA_DECL const ir::operation_face* find_face_to_build(std::string_view name) {
+  if (const ir::operation_face* const found = find_operation(name)) return found;
+  static constexpr detail::face_list all = [] {
+    detail::face_list list;
+    detail::add_faces(compositions{}, list);
+    return list;
+  }();
+  for (std::size_t i = 0; i < all.count; ++i)
+    if (all.list[i]->info().name == name) return all.list[i];
+  return nullptr;
+}
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_IPP
+#endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
+// ---- tagma/nn/value_check.hpp
+#ifndef TAGMA_SINGLE_NN_VALUE_CHECK_HPP
+#define TAGMA_SINGLE_NN_VALUE_CHECK_HPP
+
+/// @file
+/// Which nodes take a run-time value from their program, and what such a value must hold, for programs that no compiler
+/// has checked.
+
+#include <cstdint>
+#include <string_view>
+
+namespace tagma::detail {
+
+/// What is wrong with a schedule of a learning rate; nullptr if nothing is.
+[[nodiscard]] TAGMA_COLD inline const char* schedule_problem(const carried_value& v) {
+  // How many numbers each kind of schedule reads (nn/schedules.hpp); pieces have one more than boundaries.
+  constexpr std::size_t least[] = {2, 5, 2, 5, 4};
+  const std::size_t numbers = v.bytes.size() / sizeof(double);
+  const bool known = v.integer >= 0 && v.integer <= 4 && v.bytes.size() % sizeof(double) == 0;
+  const bool pieces = v.integer == static_cast<std::int64_t>(schedule_kind::piecewise);
+  if (!known || numbers < least[v.integer] || (pieces && numbers % 2 != 0)) return "its schedule lacks numbers";
+  return nullptr;
+}
+
+/// What is wrong with what a node takes from its program, so that whatever a kernel reads of it is there.
+/// @param v its value; nullptr if it takes none
+/// @return nullptr if nothing is wrong
+[[nodiscard]] TAGMA_COLD inline const char* value_problem(const ir::op_info& op, ir::attribute_list attributes,
+                                                          const tensor_spec& spec, const carried_value* v) {
+  const bool rate = op.name == std::string_view(tagma::op::scheduled_rate::name);
+  const bool starts = op.is(ir::op_kind::variable) || op.name == std::string_view("initialize");
+  const ir::attribute begins = starts ? attributes[0] : 0;
+  const bool takes = rate || op.is(ir::op_kind::literal) || begins == carried_kind || begins == literal_kind;
+  if (takes != (v != nullptr)) return takes ? "has no value" : "takes no value";
+  if (rate) return schedule_problem(*v);
+  if (starts && begins == carried_kind) {
+    const auto last = static_cast<std::int64_t>(initializer_kind::data);
+    if (v->integer < 0 || v->integer > last) return "begins in a way that is not known";
+    const auto size = static_cast<extent>(v->bytes.size());
+    if (v->integer == last && (!(v->dims == spec.dims) || size != bytes_of(spec)))
+      return "its initial value has another size";
+  }
+  return nullptr;
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_NN_VALUE_CHECK_HPP
+
+namespace tagma {
+
+TAGMA_DECL any_program graph_builder::build(const std::vector<named_output>& outputs, bool soft) const {
+  if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E173 outputs: a program has an output or more");
+  std::vector<const ir::record*> roots;
+  std::vector<std::string_view> names;
+  for (const named_output& o : outputs) roots.push_back(&record_of(o.node, "build")), names.push_back(o.name);
+  for (const ir::record* r : roots)
+    if (const ir::op_info& op = *r->op->info;
+        op.is(ir::op_kind::loop) || op.is(ir::op_kind::close) || op.is(ir::op_kind::iterated) || op.outputs > 0)
+      fail(status_code::invalid_argument, {"graph_builder: ", op.name, " is no output of a program"});
+  const auto built = detail::build_sound_graph(roots, roots);
+  ir::verify(built->view(), device::operations::all_operations(), built->owners().size());
+  std::vector<tagma::carried> values;
+  std::vector<const tagma::carried*> parts;
+  for (const ir::record* owner : built->owners()) values.emplace_back(value_of(*owner));
+  for (const tagma::carried& v : values) parts.push_back(&v);
+  return {built->view(), parts.empty() ? tagma::carried() : tagma::carried::join(parts), soft, names};
+}
+
+TAGMA_DECL const ir::record& graph_builder::record_of(const graph_node& n, std::string_view who) const {
+  if (n.record_ == nullptr || n.owner_ != this)
+    fail(status_code::invalid_argument,
+         {"graph_builder: ", who, ": a node is ", n.record_ == nullptr ? "none" : "of another builder"});
+  return *n.record_;
+}
+
+TAGMA_DECL graph_builder::own_record& graph_builder::new_record(const ir::op_rules& rules, const tensor_spec& spec) {
+  records_.push_back(make_owned<own_record>());
+  own_record& r = *records_.back();
+  r.op = &rules;
+  r.spec = spec;
+  r.scopes = devices_;
+  return r;
+}
+
+TAGMA_DECL const ir::operation_face* graph_builder::face_called(std::string_view operation) {
+  const ir::operation_face* const face = device::operations::find_face_to_build(operation);
+  if (face == nullptr)
+    fail(status_code::not_found, {"graph_builder: there is no operation ", operation, device::operations::how_to_list});
+  return face;
+}
+
+TAGMA_DECL graph_builder::node_operands graph_builder::operands_of(const ir::op_info& op,
+                                                                   const node_list& inputs) const {
+  node_operands all;
+  for (const graph_node& n : inputs) {
+    const ir::record& r = record_of(n, op.name);
+    const ir::op_info& of = *r.op->info;
+    if (of.outputs > 0)
+      fail(status_code::invalid_argument, {op.name, ": input ", all.from.size(), ", ", of.name,
+                                           ", has several results: take one with result(node, i)"});
+    all.from.push_back(&r), all.specs.push_back(n.spec());
+    all.things.push_back(of.is(ir::op_kind::resource) ? ir::resource_input{of.name, r.attributes}
+                                                      : ir::resource_input{});
+  }
+  return all;
+}
+
+TAGMA_DECL graph_builder::own_record& graph_builder::make(const ir::operation_face* face, const node_list& inputs,
+                                                          array_view<const ir::attribute> attributes,
+                                                          const tensor_spec& given, const carried_value* value) {
+  const ir::op_info& op = face->info();
+  const auto [from, specs, things] = operands_of(op, inputs);
+  ir::infer_args args{specs, attributes, given};
+  ir::input_roles roles;
+  for (int k = 0; k < (op.outputs > 0 ? op.outputs : 1); ++k) {
+    args.output = k;
+    args.out = given;
+    if (const ir::refusal r = check_arguments(*face, args, &roles, things))
+      fail(status_code::invalid_argument, {to_string(r, op, args)});
+  }
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (const char* const broken = broken_role(op, roles, i, *from[i]->op->info))
+      fail(status_code::invalid_argument, {"TAGMA-E065 ", op.name, ": input ", i, " ", broken});
+    for (std::size_t k = 0; k < i; ++k)
+      if (from[k] == from[i] && ((roles.variables >> k) & (roles.variables >> i) & 1) != 0)
+        fail(status_code::invalid_argument, {op.name, ": writes over input ", k, " twice"});
+  }
+  if (const char* const problem = detail::value_problem(op, attributes, args.out, value))
+    fail(status_code::invalid_argument, {"graph_builder: ", op.name, ": ", problem});
+  own_record& r = new_record(*face->rules, op.outputs > 0 ? tensor_spec{} : args.out);
+  r.from = from;
+  r.given.assign(attributes.begin(), attributes.end());
+  if (value != nullptr) carry(r, *value);
+  return r;
+}
+
+TAGMA_DECL graph_builder::own_record& graph_builder::copy(const ir::record& of) {
+  own_record& r = new_record(*of.op, of.spec);
+  r.from.assign(of.inputs.begin(), of.inputs.end());
+  r.waits_for.assign(of.controls.begin(), of.controls.end());
+  r.stays_with.assign(of.colocated.begin(), of.colocated.end());
+  r.given.assign(of.attributes.begin(), of.attributes.end());
+  r.called = of.name;
+  r.valued = of.valued;
+  r.carries = of.carries;
+  r.scopes = of.scopes;
+  r.copied = &of;
+  r.hash = 1;
+  return r;
+}
+
+TAGMA_DECL graph_node graph_builder::keep(own_record& r) {
+  r.inputs = r.from, r.controls = r.waits_for, r.colocated = r.stays_with, r.attributes = r.given;
+  r.name = r.called;
+  std::uint64_t h = hash_combine(hash_combine(r.op->info->id, r.from.size()), r.hash);
+  h = hash_combine(hash_combine(h, hash_text(r.name)), static_cast<std::uint64_t>(r.spec.type));
+  for (const ir::attribute a : r.given) h = hash_combine(h, static_cast<std::uint64_t>(a));
+  for (const auto* list : {&r.from, &r.waits_for, &r.stays_with})
+    for (const ir::record* other : *list) h = hash_combine(h, other->hash);
+  r.hash = h;
+  return {&r, this};
+}
+
+TAGMA_DECL graph_node graph_builder::output_of(const ir::record& whole, int index) {
+  std::vector<tensor_spec> in;
+  for (const ir::record* r : whole.inputs) in.push_back(r->spec);
+  ir::infer_args args{in, whole.attributes, {}, index};
+  if (const char* const problem = whole.op->info->infer(args))
+    fail(status_code::invalid_argument, {whole.op->info->name, ": ", problem});
+  own_record& r = new_record(ir::rules<ir::output_op>, args.out);
+  r.from = {&whole};
+  r.given = {index};
+  return keep(r);
+}
+
+TAGMA_DECL graph_node graph_builder::call_thing(const graph_node& added, std::string_view name) {
+  own_record& r = *records_.back();
+  if (!r.op->info->is(ir::op_kind::resource))
+    fail(status_code::invalid_argument, {"graph_builder: ", added.operation(), " is no thing of a container"});
+  call(r, prefix_.empty() ? std::string(name) : sentence({prefix_, name}));
+  return keep(r);
+}
+
+TAGMA_DECL void graph_builder::call(own_record& r, std::string_view name) {
+  if (!is_name(name))
+    fail(status_code::invalid_argument, {"TAGMA-E160 ", r.op->info->name, ": '", name, "' is no name"});
+  r.called = name;
+  if (!named_.emplace(r.called, &r).second)
+    fail(status_code::invalid_argument, {"TAGMA-E060 ", r.op->info->name, ": '", name, "' is there already"});
+}
+
+TAGMA_DECL graph_node graph_builder::add_variable(std::string_view name, const tensor_spec& spec, ir::attribute kind,
+                                                  bool trainable, const carried_value* initial) {
+  const ir::attribute attributes[] = {kind, trainable && is_floating(spec.type), 0};
+  own_record& r = make(face_of<op::variable>(), {}, attributes, spec, initial);
+  call(r, prefix_.empty() ? std::string(name) : sentence({prefix_, name}));
+  return keep(r);
+}
+
+TAGMA_DECL carried_value graph_builder::initial_value(const tensor_spec& spec, const raw_view& from) {
+  if (from.type != spec.type || !(from.dims == spec.dims))
+    fail(status_code::invalid_argument,
+         {"variable: its initial value is ", to_string(tensor_spec{from.type, from.dims}), ", not ", to_string(spec)});
+  const std::size_t bytes = static_cast<std::size_t>(from.dims.elements()) * size_of(from.type);
+  const array_view<const char> all(static_cast<const char*>(from.data), bytes);
+  return detail::data_value<char>(all, from.dims, spec.dims);
+}
+
+TAGMA_DECL graph_node graph_builder::step_of(std::string_view name) {
+  const auto known = named_.find(sentence({prefix_, name}));
+  if (known != named_.end() && known->second->op->info->is(ir::op_kind::variable)) return {known->second, this};
+  const auto kind = static_cast<ir::attribute>(initializer_kind::zeros);
+  return add_variable(name, {dtype::int64, {}}, kind, false, nullptr);
+}
+
+TAGMA_DECL graph_builder::scope_guard graph_builder::open(ir::scope_kind kind, const device_spec& spec,
+                                                          device_function function) {
+  scopes_.push_back(make_owned<ir::scope>());
+  ir::scope& s = *scopes_.back();
+  s.kind = kind;
+  s.spec = spec;
+  s.function = function;
+  s.alone = true;
+  s.hash = hash_combine(static_cast<std::uint64_t>(s.kind), hash_of(s.spec));
+  // The scope of a record is the outermost; so the scopes that are open are written anew around this one.
+  const ir::scope* const before = devices_;
+  std::vector<const ir::scope*> around;
+  for (const ir::scope* o = before; o != nullptr; o = o->inner) around.push_back(o);
+  const ir::scope* inner = &s;
+  for (std::size_t i = around.size(); i-- > 0;) {
+    scopes_.push_back(make_owned<ir::scope>(*around[i]));
+    scopes_.back()->inner = inner;
+    inner = scopes_.back().get();
+  }
+  devices_ = inner;
+  return {&devices_, before};
+}
 
 }  // namespace tagma
 

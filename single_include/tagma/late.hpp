@@ -1622,13 +1622,13 @@ namespace tagma::ir {
 
 namespace detail {
 
-/// True if an operation takes operands and attributes. One that does not list what it takes says so by its `infer`.
+/// True if an operation takes operands and attributes; one that does not list what it takes says so by its `infer`
+/// alone.
 template <class Op>
 [[nodiscard]] constexpr bool takes_all(infer_args& args) {
   if constexpr (requires(arguments & t) { Op::takes(t); })
-    return !check_arguments(face<Op>, args);
-  else
-    return rules<Op>.info->infer(args) == nullptr;
+    if (check_arguments(face<Op>, args)) return false;
+  return rules<Op>.info->infer(args) == nullptr;  // also of those whose type is given
 }
 
 }  // namespace detail

@@ -3458,6 +3458,41 @@ array_view<const array_view<const registered_kernel>> registered<Family>::kernel
 
 #include <string_view>
 
+// ---- tagma/device/face_list.hpp
+#ifndef TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+#define TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+
+/// @file
+/// Lists of operations as data, made of lists of types.
+
+#include <cstddef>
+
+namespace tagma::device::operations {
+
+/// Operations that are no rows of a family.
+template <class... Op>
+struct operation_list {};
+
+namespace detail {
+
+/// Room for all of them.
+struct face_list {
+  const ir::operation_face* list[256]{};
+  std::size_t count = 0;
+};
+template <class... Row>
+constexpr void add_faces(family<Row...>, face_list& to) {
+  ((to.list[to.count++] = &ir::face<typename Row::operation>), ...);
+}
+template <class... Op>
+constexpr void add_faces(operation_list<Op...>, face_list& to) {
+  ((to.list[to.count++] = &ir::face<Op>), ...);
+}
+
+}  // namespace detail
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
 // ---- tagma/device/input_operations.hpp
 #ifndef TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
 #define TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
@@ -3623,28 +3658,53 @@ namespace tagma::device::operations {
 
 /// What graphs have beside the operations of `all_families` and `input_families`: leaves, things of containers, results
 /// of operations that have several, and loops.
-template <class... Op>
-struct operation_list {};
 using structural = operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group,
                                   ir::keep, op::queue, op::reader, op::iterator, op::row, ir::loop_head, ir::times_head,
                                   ir::while_head, ir::loop_given, ir::loop_element, ir::loop_member, ir::loop_carried,
                                   ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
 
+/// All operations that a finished graph may have.
+[[nodiscard]] array_view<const ir::operation_face* const> operation_faces();
+
+/// The operation of a name, or nullptr.
+[[nodiscard]] const ir::operation_face* find_operation_face(std::string_view name);
+
 namespace detail {
 
-/// Room for all of them.
-struct face_list {
-  const ir::operation_face* list[256]{};
-  std::size_t count = 0;
-};
 template <class... Row>
-constexpr void add_faces(family<Row...>, face_list& to) {
-  ((to.list[to.count++] = &ir::face<typename Row::operation>), ...);
+constexpr bool has_name(family<Row...>, std::string_view name) {
+  return (false || ... || (Row::operation::name == name));
 }
 template <class... Op>
-constexpr void add_faces(operation_list<Op...>, face_list& to) {
-  ((to.list[to.count++] = &ir::face<Op>), ...);
+constexpr bool has_name(operation_list<Op...>, std::string_view name) {
+  return (false || ... || (Op::name == name));
 }
+template <class... Family>
+constexpr bool has_name(families<Family...>, std::string_view name) {
+  return (false || ... || has_name(Family{}, name));
+}
+
+}  // namespace detail
+
+/// Whether an operation that a finished graph may have is called so.
+[[nodiscard]] constexpr bool is_operation_name(std::string_view name) {
+  return detail::has_name(all_families{}, name) || detail::has_name(input_families{}, name) ||
+         detail::has_name(structural{}, name);
+}
+
+}  // namespace tagma::device::operations
+
+// ---- tagma/device/operation_faces.ipp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+
+/// @file
+/// Definitions of operation_faces.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::operations {
+
+namespace detail {
+
 template <class... Family, class... Input>
 constexpr face_list make_faces(families<Family...>, families<Input...>) {
   face_list all;
@@ -3657,19 +3717,18 @@ inline constexpr face_list faces = make_faces(all_families{}, input_families{});
 
 }  // namespace detail
 
-/// All operations that a finished graph may have.
-[[nodiscard]] constexpr array_view<const ir::operation_face* const> operation_faces() {
+TAGMA_DECL array_view<const ir::operation_face* const> operation_faces() {
   return {detail::faces.list, detail::faces.count};
 }
 
-/// The operation of a name, or nullptr.
-[[nodiscard]] TAGMA_COLD constexpr const ir::operation_face* find_operation_face(std::string_view name) {
+TAGMA_COLD TAGMA_DECL const ir::operation_face* find_operation_face(std::string_view name) {
   for (const ir::operation_face* const f : operation_faces())
     if (f->info().name == name) return f;
   return nullptr;
 }
 
 }  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
 #endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
 
 namespace tagma::device {
@@ -3861,7 +3920,7 @@ inline constexpr bool are_calls = [] {
 }();
 /// No operation of the library is called so.
 template <class Op>
-inline constexpr bool has_a_name_of_its_own = device::operations::find_operation_face(Op::name) == nullptr;
+inline constexpr bool has_a_name_of_its_own = !device::operations::is_operation_name(Op::name);
 
 }  // namespace diagnose
 

@@ -2862,6 +2862,28 @@ template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 /// @file
 /// Whether tables that somebody else made are a finished graph: nothing is believed that can be worked out.
 
+#include <cstddef>
+
+namespace tagma::ir {
+
+/// The operations of whoever verifies.
+using operation_faces = array_view<const operation_face* const>;
+
+/// Checks the tables of a finished graph. Afterwards every position in them is one of a table, nodes stand behind what
+/// they read, and every operation takes what it is given and makes what is said.
+/// @param values how many numbers the program has beside it
+/// Throws InvalidArgument with the number of the node.
+void verify(const graph_view& g, operation_faces faces, std::size_t values);
+
+}  // namespace tagma::ir
+
+// ---- tagma/graph/verify.ipp
+#ifndef TAGMA_SINGLE_GRAPH_VERIFY_IPP
+#define TAGMA_SINGLE_GRAPH_VERIFY_IPP
+
+/// @file
+/// Definitions of verify.hpp: in the compiled half, or else in each file that includes it.
+
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -2932,9 +2954,6 @@ void make_room(Count count, fixed_array<T, heap_room>&... arrays) {
 #endif  // TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
 
 namespace tagma::ir {
-
-/// The operations of whoever verifies.
-using operation_faces = array_view<const operation_face* const>;
 
 namespace detail {
 
@@ -3268,15 +3287,12 @@ class graph_verifier {
 
 }  // namespace detail
 
-/// Checks the tables of a finished graph. Afterwards every position in them is one of a table, nodes stand behind what
-/// they read, and every operation takes what it is given and makes what is said.
-/// @param values how many numbers the program has beside it
-/// Throws InvalidArgument with the number of the node.
-TAGMA_COLD inline void verify(const graph_view& g, operation_faces faces, std::size_t values) {
+TAGMA_COLD TAGMA_DECL void verify(const graph_view& g, operation_faces faces, std::size_t values) {
   detail::graph_verifier(g, faces, values).run();
 }
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_VERIFY_IPP
 #endif  // TAGMA_SINGLE_GRAPH_VERIFY_HPP
 
 // ---- tagma/device/program_file.hpp
@@ -3285,1247 +3301,12 @@ TAGMA_COLD inline void verify(const graph_view& g, operation_faces faces, std::s
 /// Programs in files: the graph, the numbers written in place, the names of the outputs. docs/program_format.md has
 /// every byte. What is read is verified, whoever wrote it: a program that is returned runs kernels on checked extents.
 
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <vector>
-
-// ---- tagma/base/file.hpp
-#ifndef TAGMA_SINGLE_BASE_FILE_HPP
-#define TAGMA_SINGLE_BASE_FILE_HPP
-
-/// @file
-/// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
-
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-
-namespace tagma {
-
-/// The status code that says what an `errno` says.
-[[nodiscard]] constexpr status_code code_of_errno(int number) {
-  switch (number) {
-    case ENOENT:
-    case ENOTDIR:
-      return status_code::not_found;
-    case EEXIST:
-      return status_code::already_exists;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return status_code::permission_denied;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-      return status_code::resource_exhausted;
-    case EISDIR:
-    case EINVAL:
-    case ENAMETOOLONG:
-    case ELOOP:
-      return status_code::invalid_argument;
-    case EIO:
-      return status_code::data_loss;
-    default:
-      return status_code::unknown;
-  }
-}
-
-/// Throws "path: cannot be opened: No such file or directory" and the like, with the code of an `errno`.
-/// @param cannot what could not be done, behind "cannot be": "opened"
-[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
-
-namespace detail {
-
-/// An open descriptor; closed at the end of its life.
-class descriptor {
- public:
-  explicit descriptor(int number) : number_(number) {}
-  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept;
-  ~descriptor();
-
-  [[nodiscard]] int get() const { return number_; }
-
- private:
-  int number_;
-};
-
-}  // namespace detail
-
-/// A regular file that is read from its beginning to its end.
-class input_file {
- public:
-  /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path);
-
-  /// The path, as it was given.
-  [[nodiscard]] const std::string& path() const { return path_; }
-  /// Bytes of the file when it was opened.
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-
-  /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
-  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
-  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes);
-  /// The next read begins at this byte.
-  void seek(std::uint64_t position);
-
- private:
-  std::string path_;
-  detail::descriptor descriptor_;
-  std::uint64_t size_ = 0;
-};
-
-/// A file that is written from its beginning to its end. What was there is gone, and a crash leaves a part.
-class output_file {
- public:
-  /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
-  explicit output_file(std::string path);
-
-  /// The path, as it was given.
-  [[nodiscard]] const std::string& path() const { return path_; }
-
-  /// Throws `resource_exhausted` for a full disk and so on.
-  void write(const void* bytes, std::size_t size);
-
- private:
-  std::string path_;
-  detail::descriptor descriptor_;
-};
-
-/// The whole content of a regular file. Throws as `input_file` does.
-[[nodiscard]] std::string read_file(const std::string& path);
-
-}  // namespace tagma
-
-// ---- tagma/base/file.ipp
-#ifndef TAGMA_SINGLE_BASE_FILE_IPP
-#define TAGMA_SINGLE_BASE_FILE_IPP
-
-/// @file
-/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
-
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <system_error>
-
-namespace tagma {
-
-TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
-
-}  // namespace tagma
-
-namespace tagma::detail {
-
-TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
-
-TAGMA_DECL descriptor::~descriptor() {
-  if (number_ >= 0) (void)::close(number_);
-}
-
-}  // namespace tagma::detail
-
-namespace tagma {
-
-TAGMA_DECL input_file::input_file(std::string path)
-    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-  struct stat status {};
-  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-  size_ = static_cast<std::uint64_t>(status.st_size);
-}
-
-TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
-  std::size_t done = 0;
-  while (done < bytes) {
-    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_errno(errno, path_, "read");
-    if (n == 0) break;
-    done += static_cast<std::size_t>(n);
-  }
-  return done;
-}
-
-TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
-  const std::size_t done = read_some(target, bytes);
-  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
-}
-
-TAGMA_DECL void input_file::seek(std::uint64_t position) {
-  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
-}
-
-TAGMA_DECL output_file::output_file(std::string path)
-    : path_(std::move(path)),
-      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
-  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
-}
-
-TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
-  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
-    const auto n = ::write(descriptor_.get(), at, size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_errno(errno, path_, "written");
-    at += n;
-    size -= static_cast<std::size_t>(n);
-  }
-}
-
-TAGMA_DECL std::string read_file(const std::string& path) {
-  input_file file(path);
-  std::string content(static_cast<std::size_t>(file.size()), '\0');
-  file.read(content.data(), content.size());
-  return content;
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_FILE_IPP
-#endif  // TAGMA_SINGLE_BASE_FILE_HPP
-// ---- tagma/base/replace_file.hpp
-#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
-#define TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
-
-/// @file
-/// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
-
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <climits>
-#include <span>
-#include <string>
-#include <string_view>
-
-namespace tagma {
-
-namespace detail {
-
-/// "a/b/" of "a/b/c", "./" of "c".
-[[nodiscard]] std::string directory_of(std::string_view path);
-
-/// Where a path leads to if its last part is a link, or a link to a link.
-[[nodiscard]] std::string follow_links(const std::string& path);
-
-/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
-/// behind by a process that died, and whoever replaces the same file next removes it.
-class replacement {
- public:
-  /// @param directory an open directory
-  /// @param name of the file to be replaced
-  /// @param mode for `open`
-  replacement(int directory, std::string_view name, mode_t mode, std::string_view path);
-  replacement(const replacement&) = delete;
-  replacement& operator=(const replacement&) = delete;
-  ~replacement();
-
-  [[nodiscard]] int get() const { return file_.get(); }
-  [[nodiscard]] bool rename(const std::string& to);
-
- private:
-  [[nodiscard]] static bool lock(int file, int how);
-  /// Whether an open file is still the one of this name.
-  [[nodiscard]] bool is_named(int file) const;
-  /// Stem, digits, a hyphen, digits, ".tmp".
-  [[nodiscard]] bool is_temporary(std::string_view name) const;
-  void remove_litter();
-
-  int directory_;
-  std::string stem_, name_;
-  descriptor file_{-1};
-  bool renamed_ = false;
-};
-
-/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
-/// more than everybody.
-void copy_access(int to, const struct stat& from);
-
-void write_all(int file, std::string_view bytes, std::string_view path);
-
-/// Whether all of an open file or directory is on the disk.
-[[nodiscard]] bool flush(int file);
-
-}  // namespace detail
-
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
-/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
-/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
-/// `permission_denied`, `resource_exhausted` and so on; each names the path.
-void replace_file(const std::string& path, std::span<const std::string_view> pieces);
-
-}  // namespace tagma
-
-// ---- tagma/base/replace_file.ipp
-#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
-#define TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
-
-/// @file
-/// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
-
-#include <atomic>
-#include <cerrno>
-
-namespace tagma::detail {
-
-TAGMA_DECL std::string directory_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
-}
-
-TAGMA_DECL std::string follow_links(const std::string& path) {
-  std::string at = path;
-  for (int links = 0; links < 40; ++links) {  // as many as Linux follows
-    char text[PATH_MAX];
-    const auto length = ::readlink(at.c_str(), text, sizeof text);
-    if (length < 0) return at;
-    const std::string_view to(text, static_cast<std::size_t>(length));
-    at = to.starts_with('/') ? std::string(to) : directory_of(at).append(to);
-  }
-  fail_errno(ELOOP, path, "replaced");
-}
-
-TAGMA_DECL replacement::replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
-    : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
-  stem_ += ".tagma-";
-  remove_litter();
-  static std::atomic<unsigned> counter{0};
-  while (true) {
-    name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-    file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-    if (file_.get() < 0 && errno == EEXIST) continue;
-    if (file_.get() < 0) fail_errno(errno, path, "created");
-    (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
-    struct stat made {};
-    if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
-  }
-}
-
-TAGMA_DECL replacement::~replacement() {
-  if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
-}
-
-TAGMA_DECL bool replacement::rename(const std::string& to) {
-  return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
-}
-
-TAGMA_DECL bool replacement::lock(int file, int how) {
-  int status = 0;
-  do status = ::flock(file, how);
-  while (status != 0 && errno == EINTR);
-  return status == 0;
-}
-
-TAGMA_DECL bool replacement::is_named(int file) const {
-  struct stat open {};
-  struct stat named {};
-  return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-}
-
-TAGMA_DECL bool replacement::is_temporary(std::string_view name) const {
-  if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
-  name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
-  const std::size_t hyphen = name.find_first_not_of("0123456789");
-  return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
-         name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
-}
-
-TAGMA_DECL void replacement::remove_litter() {
-  const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
-  if (list == nullptr) return;
-  while (const dirent* const entry = ::readdir(list)) {
-    name_ = entry->d_name;
-    if (!is_temporary(name_)) continue;
-    constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
-    if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
-    if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
-      (void)::unlinkat(directory_, name_.c_str(), 0);
-  }
-  ::closedir(list);
-}
-
-TAGMA_DECL void copy_access(int to, const struct stat& from) {
-  struct stat now {};
-  mode_t mode = from.st_mode & 0777;
-  if (::fstat(to, &now) != 0) return;
-  const bool same = now.st_uid == from.st_uid && now.st_gid == from.st_gid;
-  if (!same && ::fchown(to, from.st_uid, from.st_gid) != 0 && ::fchown(to, static_cast<uid_t>(-1), from.st_gid) != 0)
-    mode &= ~mode_t{070} | (mode & 07) << 3;
-  (void)::fchmod(to, mode);
-}
-
-TAGMA_DECL void write_all(int file, std::string_view bytes, std::string_view path) {
-  while (!bytes.empty()) {
-    const auto n = ::write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_errno(errno, path, "written");
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
-
-TAGMA_DECL bool flush(int file) {
-  int status = 0;
-  do status = ::fsync(file);
-  while (status != 0 && errno == EINTR);
-  return status == 0;
-}
-
-}  // namespace tagma::detail
-
-namespace tagma {
-
-TAGMA_DECL void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
-  struct stat old {};
-  const bool exists = ::stat(path.c_str(), &old) == 0;
-  if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
-  const std::string target = detail::follow_links(path), directory = detail::directory_of(target),
-                    name = target.substr(target.rfind('/') + 1);
-  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (parent.get() < 0) fail_errno(errno, path, "created: directory " + directory);
-  if (name.empty()) fail(status_code::invalid_argument, {"'", path, "' is not the name of a file"});
-
-  detail::replacement temporary(parent.get(), name, exists ? 0600 : 0666, path);
-  for (const std::string_view piece : pieces) detail::write_all(temporary.get(), piece, path);
-  if (exists) detail::copy_access(temporary.get(), old);
-  if (!detail::flush(temporary.get())) fail_errno(errno, path, "flushed to the disk");
-  if (!temporary.rename(name)) fail_errno(errno, path, "replaced");
-  // EINVAL: a file system that cannot flush directories, and needs no flush.
-  if (!detail::flush(parent.get()) && errno != EINVAL) fail_errno(errno, directory, "flushed to the disk");
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
-#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
-// ---- tagma/device/own_operations.hpp
-#ifndef TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
-#define TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
-
-/// @file
-/// Operations of a program's own, as the process knows them: by name, beside those of the library. Files that list them
-/// may be initialised in any order, and by any thread.
-
-#include <deque>
-#include <string>
-#include <string_view>
-#include <vector>
-
-// ---- tagma/device/operation_faces.hpp
-#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
-#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
-
-/// @file
-/// All operations by name, with what they take: for those who read graphs that no compiler has seen.
-
-#include <string_view>
-
-// ---- tagma/device/input_operations.hpp
-#ifndef TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
-#define TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
-
-/// @file
-/// The operations of programs that use things of containers: queues, readers, iterators; and those that take apart what
-/// comes from there. Their kernels are of the CPU, and most of them take what elements there are.
-
-// ---- tagma/device/operations.hpp
-#ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
-#define TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
-
-/// @file
-/// The operations that devices have kernels for, and the element types of each: one list for the registry, for the
-/// tests that run every kernel, and for docs/operations.md.
-
-namespace tagma::device::operations {
-
-/// The element types of one kernel: of its result and of its inputs. A kernel of more inputs repeats the last type.
-struct signature {
-  dtype element = dtype::none;  ///< what the table of operations counts
-  dtype second = dtype::none;   ///< a type that varies beside it: of indices, of the result of a conversion
-  dtype out = dtype::none;
-  dtype in[3]{};
-  int inputs = 0;
-  dtype rest = dtype::none;  ///< of the results behind the first, where there are several; none: as the first
-
-  [[nodiscard]] constexpr dtype input(std::size_t i) const {
-    return in[i < static_cast<std::size_t>(inputs) ? i : static_cast<std::size_t>(inputs) - 1];
-  }
-  /// The element type of result `k` of an operation with several.
-  [[nodiscard]] constexpr dtype output(std::size_t k) const { return k == 0 || rest == dtype::none ? out : rest; }
-};
-
-/// All signatures of one operation.
-struct signature_list {
-  signature list[112]{};
-  std::size_t count = 0;
-
-  constexpr void add(const signature& s) { list[count++] = s; }
-  [[nodiscard]] constexpr array_view<const signature> view() const { return {list, count}; }
-};
-
-/// The element types, in the order of the table.
-inline constexpr dtype element_types[] = {dtype::float64, dtype::float32, dtype::float16, dtype::bfloat16,
-                                          dtype::int64,   dtype::int32,   dtype::int16,   dtype::int8,
-                                          dtype::uint8,   dtype::boolean, dtype::string};
-
-// What the functions of expr/op ask of element types, beside `is_floating`, `is_integer` and `is_numeric`.
-[[nodiscard]] constexpr bool is_any(dtype type) { return type != dtype::none; }
-[[nodiscard]] constexpr bool is_no_string(dtype type) { return type != dtype::string; }
-[[nodiscard]] constexpr bool is_bool(dtype type) { return type == dtype::boolean; }
-[[nodiscard]] constexpr bool is_index(dtype type) {
-  return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
-}
-
-/// Inputs and result have one type.
-template <bool (*Accepts)(dtype), int Inputs>
-[[nodiscard]] constexpr signature_list same() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (Accepts(t)) all.add({t, dtype::none, t, {t, t, t}, Inputs});
-  return all;
-}
-/// Inputs have one type, the result another.
-template <bool (*Accepts)(dtype), int Inputs, dtype Out>
-[[nodiscard]] constexpr signature_list to() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (Accepts(t)) all.add({t, dtype::none, Out, {t, t, t}, Inputs});
-  return all;
-}
-/// The second input has a type of its own.
-template <bool (*Accepts)(dtype), int Inputs, bool (*Second)(dtype)>
-[[nodiscard]] constexpr signature_list with() {
-  signature_list all;
-  for (const dtype t : element_types)
-    for (const dtype u : element_types)
-      if (Accepts(t) && Second(u)) all.add({t, u, t, {t, u, t}, Inputs});
-  return all;
-}
-/// The same, where only one type will do.
-template <bool (*Accepts)(dtype), int Inputs, dtype Second>
-[[nodiscard]] constexpr signature_list beside() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (Accepts(t)) all.add({t, dtype::none, t, {t, Second, t}, Inputs});
-  return all;
-}
-/// The first result has the type of the input, the others are positions.
-template <bool (*Accepts)(dtype)>
-[[nodiscard]] constexpr signature_list same_and_positions() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (Accepts(t)) all.add({t, dtype::none, t, {t, t, t}, 1, dtype::int64});
-  return all;
-}
-[[nodiscard]] constexpr signature_list selections() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (is_no_string(t)) all.add({t, dtype::none, t, {dtype::boolean, t, t}, 3});
-  return all;
-}
-[[nodiscard]] constexpr signature_list conversions() {
-  signature_list all;
-  for (const dtype from : element_types)
-    for (const dtype to : element_types)
-      if (is_no_string(from) && is_no_string(to)) all.add({from, to, to, {from}, 1});
-  return all;
-}
-[[nodiscard]] constexpr signature_list one_hots() {
-  signature_list all;
-  for (const dtype t : element_types)
-    for (const dtype index : element_types)
-      if (is_no_string(t) && is_index(index)) all.add({t, index, t, {index}, 1});
-  return all;
-}
-[[nodiscard]] constexpr signature_list rates() {
-  signature_list all;
-  all.add({dtype::float64, dtype::none, dtype::float64, {dtype::int64}, 1});
-  return all;
-}
-
-/// One operation.
-template <class Op, signature_list (*Signatures)()>
-struct row {
-  using operation = Op;
-  static constexpr signature_list signatures = Signatures();
-};
-
-/// Operations whose kernels are compiled together.
-template <class... Row>
-struct family {};
-
-using arithmetic = family<row<op::add, &same<&is_numeric, 2>>, row<op::subtract, &same<&is_numeric, 2>>,
-                          row<op::multiply, &same<&is_numeric, 2>>, row<op::divide, &same<&is_numeric, 2>>,
-                          row<op::maximum, &same<&is_numeric, 2>>, row<op::minimum, &same<&is_numeric, 2>>,
-                          row<op::negate, &same<&is_numeric, 1>>, row<op::abs, &same<&is_numeric, 1>>,
-                          row<op::sign, &same<&is_numeric, 1>>, row<op::square, &same<&is_numeric, 1>>,
-                          row<op::floor, &same<&is_floating, 1>>, row<op::ceil, &same<&is_floating, 1>>,
-                          row<op::round, &same<&is_floating, 1>>, row<op::broadcast_like, &same<&is_no_string, 1>>>;
-
-using comparison = family<
-    row<op::equal, &to<&is_no_string, 2, dtype::boolean>>, row<op::not_equal, &to<&is_no_string, 2, dtype::boolean>>,
-    row<op::less, &to<&is_numeric, 2, dtype::boolean>>, row<op::less_equal, &to<&is_numeric, 2, dtype::boolean>>,
-    row<op::greater, &to<&is_numeric, 2, dtype::boolean>>, row<op::greater_equal, &to<&is_numeric, 2, dtype::boolean>>,
-    row<op::logical_and, &same<&is_bool, 2>>, row<op::logical_or, &same<&is_bool, 2>>,
-    row<op::logical_not, &same<&is_bool, 1>>, row<op::select, &selections>>;
-
-using conversion = family<row<op::cast, &conversions>>;
-
-using elementary = family<row<op::exp, &same<&is_floating, 1>>, row<op::log, &same<&is_floating, 1>>,
-                          row<op::log1p, &same<&is_floating, 1>>, row<op::expm1, &same<&is_floating, 1>>,
-                          row<op::sqrt, &same<&is_floating, 1>>, row<op::rsqrt, &same<&is_floating, 1>>,
-                          row<op::tanh, &same<&is_floating, 1>>, row<op::sigmoid, &same<&is_floating, 1>>,
-                          row<op::softplus, &same<&is_floating, 1>>, row<op::erf, &same<&is_floating, 1>>,
-                          row<op::sin, &same<&is_floating, 1>>, row<op::cos, &same<&is_floating, 1>>,
-                          row<op::power, &same<&is_floating, 2>>, row<op::relu, &same<&is_floating, 1>>,
-                          row<op::relu_gradient, &same<&is_floating, 2>>>;
-
-using reduction = family<row<op::sum, &same<&is_numeric, 1>>, row<op::product, &same<&is_numeric, 1>>,
-                         row<op::reduce_max, &same<&is_numeric, 1>>, row<op::reduce_min, &same<&is_numeric, 1>>,
-                         row<op::fraction, &same<&is_floating, 1>>, row<op::all, &same<&is_bool, 1>>,
-                         row<op::any, &same<&is_bool, 1>>, row<op::argmax, &to<&is_numeric, 1, dtype::int64>>,
-                         row<op::argmin, &to<&is_numeric, 1, dtype::int64>>, row<op::moments, &same<&is_floating, 1>>>;
-
-using contraction =
-    family<row<op::matmul, &same<&is_floating, 2>>, row<op::conv2d, &same<&is_floating, 2>>,
-           row<op::conv2d_bias, &same<&is_floating, 3>>, row<op::conv2d_input_gradient, &same<&is_floating, 3>>,
-           row<op::conv2d_filter_gradient, &same<&is_floating, 3>>>;
-
-using pooling = family<row<op::max_pool, &same<&is_floating, 1>>, row<op::max_pool_gradient, &same<&is_floating, 3>>,
-                       row<op::max_pool_select, &same<&is_floating, 3>>, row<op::average_pool, &same<&is_floating, 1>>,
-                       row<op::average_pool_gradient, &same<&is_floating, 2>>>;
-
-using rows = family<row<op::softmax, &same<&is_floating, 1>>, row<op::log_softmax, &same<&is_floating, 1>>,
-                    row<op::sparse_softmax_cross_entropy, &with<&is_floating, 2, &is_integer>>,
-                    row<op::sparse_softmax_cross_entropy_gradient, &with<&is_floating, 3, &is_integer>>,
-                    row<op::top_k, &same_and_positions<&is_numeric>>,
-                    row<op::gather_last, &beside<&is_numeric, 2, dtype::int64>>,
-                    row<op::scatter_last, &beside<&is_floating, 3, dtype::int64>>>;
-
-using cells = family<row<op::lstm_gates, &same<&is_floating, 1>>, row<op::lstm_gates_gradient, &same<&is_floating, 1>>,
-                     row<op::gru_gates, &same<&is_floating, 1>>, row<op::gru_gates_gradient, &same<&is_floating, 1>>,
-                     row<op::gru_output, &same<&is_floating, 1>>, row<op::gru_output_gradient, &same<&is_floating, 1>>>;
-
-using order =
-    family<row<op::argsort, &to<&is_numeric, 1, dtype::int64>>, row<op::cumulative_sum, &same<&is_numeric, 1>>,
-           row<op::random_permutation, &to<&is_any, 1, dtype::int64>>>;
-
-/// Those that find how large their results are.
-using filters =
-    family<row<op::nonzero, &to<&is_no_string, 1, dtype::int64>>, row<op::unique, &same_and_positions<&is_numeric>>>;
-
-using movement =
-    family<row<op::slice, &same<&is_any, 1>>, row<op::slice_gradient, &same<&is_floating, 2>>,
-           row<op::pad, &same<&is_any, 2>>, row<op::concat, &same<&is_any, 1>>, row<op::split, &same<&is_any, 1>>,
-           row<op::part_of_whole, &same<&is_floating, 1>>, row<op::part_into_whole, &same<&is_floating, 1>>,
-           row<op::tile, &same<&is_any, 1>>, row<op::tile_gradient, &same<&is_floating, 2>>,
-           row<op::transpose, &same<&is_any, 1>>, row<op::gather, &with<&is_any, 2, &is_index>>,
-           row<op::scatter_rows, &with<&is_floating, 3, &is_index>>, row<op::one_hot, &one_hots>>;
-
-using state = family<row<op::assign, &same<&is_any, 2>>, row<op::assign_add, &same<&is_numeric, 2>>,
-                     row<op::assign_sub, &same<&is_numeric, 2>>, row<op::scatter_add, &with<&is_numeric, 3, &is_index>>,
-                     row<op::initialize, &same<&is_no_string, 1>>>;
-
-using chance = family<row<op::random_uniform, &same<&is_floating, 1>>, row<op::random_normal, &same<&is_floating, 1>>,
-                      row<op::truncated_normal, &same<&is_floating, 1>>>;
-
-template <class Update>
-using update_row = row<Update, &same<&is_floating, 1>>;
-template <class Update>
-using sparse_update_row = row<op::apply_rows<Update>, &same<&is_floating, 1>>;
-
-using training =
-    family<update_row<op::apply_sgd>, update_row<op::apply_momentum>, update_row<op::apply_adagrad>,
-           update_row<op::apply_adadelta>, update_row<op::apply_rmsprop>, update_row<op::apply_centered_rmsprop>,
-           update_row<op::apply_adam>, update_row<op::apply_adamw>, update_row<op::apply_ftrl>,
-           sparse_update_row<op::apply_sgd>, sparse_update_row<op::apply_momentum>,
-           sparse_update_row<op::apply_adagrad>, sparse_update_row<op::apply_adadelta>,
-           sparse_update_row<op::apply_rmsprop>, sparse_update_row<op::apply_centered_rmsprop>,
-           sparse_update_row<op::apply_adam>, sparse_update_row<op::apply_adamw>, sparse_update_row<op::apply_ftrl>,
-           row<op::scheduled_rate, &rates>>;
-
-/// Nothing is computed: a device needs no kernel.
-using views = family<row<op::reshape, &same<&is_any, 1>>, row<op::expand_dims, &same<&is_any, 1>>,
-                     row<op::squeeze, &same<&is_any, 1>>, row<op::merge_axes, &same<&is_any, 1>>,
-                     row<op::identity, &same<&is_any, 1>>, row<op::stop_gradient, &same<&is_any, 1>>>;
-
-/// What plans have beside the operations of programs.
-using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>,
-                        row<ir::keep, &same<&is_any, 1>>>;
-
-/// All operations of programs, in the order of the table.
-template <class... Family>
-struct families {};
-using all_families = families<arithmetic, comparison, conversion, elementary, reduction, contraction, pooling, rows,
-                              cells, order, filters, movement, views, state, chance, training>;
-
-}  // namespace tagma::device::operations
-#endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
-// ---- tagma/expr/op/exchange.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
-#define TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
-
-/// @file
-/// What a graph that was cut into parts has where an edge leads from one part to another. Nobody writes these nodes:
-/// graph/cut.hpp does. A step that waits for another part holds no thread.
-
-namespace tagma::op {
-
-/// Hands input 0 to the part that waits for it. Attribute 0 is the number of the edge, 1 the number of the task there.
-/// How many bytes that were (runtime::handed_over_bytes).
-struct send {
-  static constexpr const char* name = "send";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stateful = true;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) {
-    t.inputs(1), t.any_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::int64, {}};
-    return nullptr;
-  }
-};
-
-/// What another part hands over. Attribute 0 is the number of the edge, 1 the number of the task there; behind them are
-/// its type and its shape, as of a component of a queue.
-struct receive {
-  static constexpr const char* name = "receive";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stateful = true;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) { takes_spec(t, false); }
-  static constexpr void takes_spec(auto& t, bool open) {
-    t.inputs(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
-    const ir::attribute_list words = t.rest_of_attributes();
-    ir::take_component(t);
-    if (!t.fine() || words.size() < ir::queue_component_words) return;
-    const tensor_spec s = ir::queue_component(words, 0);
-    t.needs(s.dims.is_static() != open, open ? "no extent is open" : "an extent is open");
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = ir::queue_component(a.attributes.subspan(2, a.attributes.size() - 2), 0);
-    return nullptr;
-  }
-};
-
-/// The same of a tensor with open extents, which come with it.
-struct receive_open : receive {
-  static constexpr const char* name = "receive_open";
-  static constexpr bool late = true;
-  static constexpr void takes(auto& t) { takes_spec(t, true); }
-};
-
-}  // namespace tagma::op
-#endif  // TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
-// ---- tagma/expr/op/text_constant.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
-#define TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
-
-/// @file
-/// Texts that the compiler knows.
-
-#include <array>
 #include <bit>
-
-namespace tagma {
-namespace op {
-
-/// A text. Attribute 0 is how long it is, behind it are its characters, eight a word, as they are in memory.
-struct text_constant {
-  static constexpr const char* name = "text_constant";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) {
-    constexpr extent word = sizeof(ir::attribute);
-    t.inputs(0);
-    const extent size = t.attribute("length", 0, word * (t.rest() > 1 ? t.rest() - 1 : 0));
-    for (extent i = 0; i < size; i += word) t.attribute("characters", INT64_MIN, INT64_MAX);
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::string, {}};
-    return nullptr;
-  }
-};
-
-}  // namespace op
-
-namespace detail {
-
-template <fixed_string Text>
-inline constexpr auto text_attributes = [] {
-  constexpr std::size_t size = Text.view().size(), word = sizeof(ir::attribute);
-  ir::attributes<1 + (size + word - 1) / word> a;
-  a.values[0] = static_cast<ir::attribute>(size);
-  for (std::size_t i = 0; i < size; i += word) {
-    std::array<char, word> part{};
-    for (std::size_t c = 0; c < word && i + c < size; ++c) part[c] = Text.text[i + c];
-    a.values[1 + i / word] = std::bit_cast<ir::attribute>(part);
-  }
-  return a;
-}();
-
-}  // namespace detail
-
-/// A scalar text that is part of the program, as an expression: the value of a field that is missing, or what is
-/// enqueued.
-///
-///     auto [age, name] = tg::decode_csv(line, 0.0f, tg::text_constant<"nobody">);
-template <fixed_string Text>
-inline constexpr auto text_constant = make_operation<op::text_constant, detail::text_attributes<Text>>();
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
-
-namespace tagma::device::operations {
-
-/// One kernel for all operands, whose result is of type `Out`; none: of any type, or there are several.
-template <dtype Out = dtype::none>
-[[nodiscard]] constexpr signature_list whatever() {
-  signature_list all;
-  all.add({Out, dtype::none, Out, {}, 0});
-  return all;
-}
-
-using queues =
-    family<row<op::enqueue, &whatever<dtype::int64>>, row<op::dequeue, &whatever<>>,
-           row<op::dequeue_up_to, &whatever<>>, row<op::dequeue_open, &whatever<>>,
-           row<op::queue_size, &whatever<dtype::int64>>, row<op::queue_close, &whatever<dtype::int64>>,
-           row<op::chosen_enqueue, &whatever<dtype::int64>>, row<op::chosen_dequeue, &whatever<>>,
-           row<op::chosen_dequeue_up_to, &whatever<>>, row<op::chosen_dequeue_open, &whatever<>>,
-           row<op::chosen_queue_size, &whatever<dtype::int64>>, row<op::chosen_queue_close, &whatever<dtype::int64>>>;
-
-using readers =
-    family<row<op::read, &whatever<>>, row<op::read_up_to, &whatever<>>, row<op::reader_count, &whatever<dtype::int64>>,
-           row<op::get_next, &whatever<>>, row<op::get_next_open, &whatever<>>>;
-
-/// Texts that are taken apart.
-using records = family<row<op::text_constant, &whatever<dtype::string>>, row<op::decode_raw, &whatever<>>,
-                       row<op::decode_raw_open, &whatever<>>, row<op::decode_csv, &whatever<>>,
-                       row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>,
-                       row<op::parse_feature_lists, &whatever<>>, row<op::decode_image, &whatever<dtype::uint8>>>;
-
-/// Where an edge of a graph leads to another part of it.
-using exchange =
-    family<row<op::send, &whatever<dtype::int64>>, row<op::receive, &whatever<>>, row<op::receive_open, &whatever<>>>;
-
-using input_families = families<queues, readers, records, exchange>;
-
-}  // namespace tagma::device::operations
-#endif  // TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
-
-namespace tagma::device::operations {
-
-/// What graphs have beside the operations of `all_families` and `input_families`: leaves, things of containers, results
-/// of operations that have several, and loops.
-template <class... Op>
-struct operation_list {};
-using structural = operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group,
-                                  ir::keep, op::queue, op::reader, op::iterator, op::row, ir::loop_head, ir::times_head,
-                                  ir::while_head, ir::loop_given, ir::loop_element, ir::loop_member, ir::loop_carried,
-                                  ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
-
-namespace detail {
-
-/// Room for all of them.
-struct face_list {
-  const ir::operation_face* list[256]{};
-  std::size_t count = 0;
-};
-template <class... Row>
-constexpr void add_faces(family<Row...>, face_list& to) {
-  ((to.list[to.count++] = &ir::face<typename Row::operation>), ...);
-}
-template <class... Op>
-constexpr void add_faces(operation_list<Op...>, face_list& to) {
-  ((to.list[to.count++] = &ir::face<Op>), ...);
-}
-template <class... Family, class... Input>
-constexpr face_list make_faces(families<Family...>, families<Input...>) {
-  face_list all;
-  (add_faces(Family{}, all), ...);
-  (add_faces(Input{}, all), ...);
-  add_faces(structural{}, all);
-  return all;
-}
-inline constexpr face_list faces = make_faces(all_families{}, input_families{});
-
-}  // namespace detail
-
-/// All operations that a finished graph may have.
-[[nodiscard]] constexpr array_view<const ir::operation_face* const> operation_faces() {
-  return {detail::faces.list, detail::faces.count};
-}
-
-/// The operation of a name, or nullptr.
-[[nodiscard]] TAGMA_COLD constexpr const ir::operation_face* find_operation_face(std::string_view name) {
-  for (const ir::operation_face* const f : operation_faces())
-    if (f->info().name == name) return f;
-  return nullptr;
-}
-
-}  // namespace tagma::device::operations
-#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
-
-namespace tagma::device {
-
-namespace cpu {
-struct registered_kernel;
-}  // namespace cpu
-
-namespace operations {
-
-/// One of them.
-struct own_operation {
-  const ir::operation_face* face = nullptr;
-  array_view<const cpu::registered_kernel> kernels{};     ///< of the CPU
-  const runtime::resource_functions* resource = nullptr;  ///< of an operation that stands for a thing of a container
-
-  [[nodiscard]] std::string_view name() const { return face->info().name; }
-};
-
-/// What errors say behind the name of an operation that nobody knows.
-inline constexpr std::string_view how_to_list =
-    "; an operation of one's own is listed in one file of the program, by tagma::listed_operation "
-    "(<tagma/own_operations.hpp>)";
-
-/// All of a process. Nothing leaves the list.
-class own_operation_list {
- public:
-  [[nodiscard]] static own_operation_list& of_process() {
-    static own_operation_list list;
-    return list;
-  }
-
-  /// Adds one. Listing the same once more is no harm.
-  /// Throws AlreadyExists for a name that another operation has, and for a second listing with other kernels.
-  TAGMA_COLD void add(const own_operation& added) {
-    const mutex_lock lock(mutex_);
-    const std::string problem = refuse(added);
-    if (!problem.empty()) fail(status_code::already_exists, problem);
-    if (find_name(added.name()) == nullptr) list_.push_back(added);
-  }
-  /// The same before `main` begins, where nobody could catch an error: `find` throws it, for this name.
-  TAGMA_COLD void add_early(const own_operation& added) {
-    const mutex_lock lock(mutex_);
-    std::string problem = refuse(added);
-    if (!problem.empty()) conflicts_.push_back({added.name(), static_cast<std::string&&>(problem)});
-    if (find_name(added.name()) == nullptr) list_.push_back(added);
-  }
-
-  /// The operation of a name, or nullptr. Throws AlreadyExists if several were listed with it.
-  [[nodiscard]] TAGMA_COLD const own_operation* find(std::string_view name) const {
-    const mutex_lock lock(mutex_);
-    for (const conflict& c : conflicts_)
-      if (c.name == name) fail(status_code::already_exists, c.text);
-    return find_name(name);
-  }
-  /// The same by `ir::key`.
-  [[nodiscard]] TAGMA_COLD const own_operation* find_key(const char* key) const {
-    const mutex_lock lock(mutex_);
-    for (const own_operation& o : list_)
-      if (o.face->info().key == key) return &o;
-    return nullptr;
-  }
-  TAGMA_COLD void append_faces(std::vector<const ir::operation_face*>& to) const {
-    const mutex_lock lock(mutex_);
-    for (const own_operation& o : list_) to.push_back(o.face);
-  }
-
- private:
-  struct conflict {
-    std::string_view name;
-    std::string text;
-  };
-
-  [[nodiscard]] TAGMA_COLD const own_operation* find_name(std::string_view name) const {
-    for (const own_operation& o : list_)
-      if (o.name() == name) return &o;
-    return nullptr;
-  }
-  /// Why one cannot be added, or nothing.
-  [[nodiscard]] TAGMA_COLD std::string refuse(const own_operation& added) const {
-    const own_operation* const known = find_name(added.name());
-    if (known == nullptr) return {};
-    const std::string who = sentence({"operation '", added.name(), "' "});
-    if (known->face->version != added.face->version)
-      return sentence(
-          {who, "is listed with version ", known->face->version, " and with version ", added.face->version});
-    if (known->face->rules != added.face->rules) return sentence({who, "is listed twice, by two tags of this name"});
-    if (known->kernels.data() != added.kernels.data())
-      return sentence({who, "is listed twice, with other element types"});
-    return {};
-  }
-
-  mutable mutex mutex_;
-  std::deque<own_operation> list_;  // what is found stays where it is
-  std::vector<conflict> conflicts_;
-};
-
-/// The operation of a name, of the library or listed, or nullptr. Throws as `own_operation_list::find`.
-[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_operation(std::string_view name) {
-  if (const ir::operation_face* const known = find_operation_face(name)) return known;
-  const own_operation* const own = own_operation_list::of_process().find(name);
-  return own == nullptr ? nullptr : own->face;
-}
-/// All operations that a finished graph may have, of the library and listed.
-[[nodiscard]] TAGMA_COLD inline std::vector<const ir::operation_face*> all_operations() {
-  std::vector<const ir::operation_face*> all;
-  for (const ir::operation_face* const f : operation_faces()) all.push_back(f);
-  own_operation_list::of_process().append_faces(all);
-  return all;
-}
-
-}  // namespace operations
-}  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
-// ---- tagma/io/crc32c.hpp
-#ifndef TAGMA_SINGLE_IO_CRC32C_HPP
-#define TAGMA_SINGLE_IO_CRC32C_HPP
-
-/// @file
-/// CRC-32C, the checksum of TFRecord files: the polynomial of Castagnoli, Bräuer and Herrmann, "Optimization of cyclic
-/// redundancy-check codes with 24 and 32 parity bits" (1993). Eight bytes at a time by tables (Kounavis and Berry, "A
-/// systematic approach to building high performance, software-based, CRC generators", 2005), or by the instruction of
-/// processors with SSE4.2.
-
-#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <string>
 #include <string_view>
 
-namespace tagma::io {
-
-namespace detail {
-
-/// What eight bytes do to a checksum, each by its place; `polynomial` with its bits reversed.
-struct crc_tables {
-  std::uint32_t of[8][256]{};
-
-  explicit crc_tables(std::uint32_t polynomial);
-};
-
-/// Goes on with the checksum `crc`, whose bits are inverted.
-[[nodiscard]] std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
-                                       std::size_t size);
-
-/// CRC-32C by tables.
-[[nodiscard]] std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size);
-
-#if defined(__x86_64__)
-/// What a number of zeros behind bytes does to the inverted bits of their checksum.
-struct crc_zeros {
-  static constexpr std::size_t lane = 1024;  ///< that number
-  std::uint32_t of[4][256]{};
-
-  crc_zeros();
-  [[nodiscard]] std::uint32_t behind(std::uint32_t crc) const {
-    return of[0][crc & 0xff] ^ of[1][crc >> 8 & 0xff] ^ of[2][crc >> 16 & 0xff] ^ of[3][crc >> 24];
-  }
-};
-
-/// CRC-32C by the instruction of processors with SSE4.2.
-[[nodiscard]] std::uint32_t crc32c_by_processor(std::uint32_t crc, const void* bytes, std::size_t size);
-#endif
-
-/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
-[[nodiscard]] std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size);
-
-}  // namespace detail
-
-/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
-[[nodiscard]] std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size);
-
-/// The checksum of bytes.
-[[nodiscard]] std::uint32_t crc32c(std::string_view bytes);
-
-/// The form in which files hold a checksum of what may itself hold checksums.
-[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
-/// The checksum of what `mask_crc` returned.
-[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
-  const std::uint32_t turned = masked - 0xa282ead8u;
-  return (turned >> 17) | (turned << 15);
-}
-
-}  // namespace tagma::io
-
-// ---- tagma/io/crc32c.ipp
-#ifndef TAGMA_SINGLE_IO_CRC32C_IPP
-#define TAGMA_SINGLE_IO_CRC32C_IPP
-
-/// @file
-/// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
-
-#include <cstring>
-
-namespace tagma::io::detail {
-
-TAGMA_DECL crc_tables::crc_tables(std::uint32_t polynomial) {
-  for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    std::uint32_t c = byte;
-    for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
-    of[0][byte] = c;
-  }
-  for (int place = 1; place < 8; ++place)
-    for (std::uint32_t byte = 0; byte < 256; ++byte)
-      of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
-}
-
-TAGMA_DECL std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes, std::size_t size) {
-  const auto* at = static_cast<const unsigned char*>(bytes);
-  const auto& t = tables.of;
-  for (; size >= 8; at += 8, size -= 8) {
-    const std::uint32_t low = crc ^ (std::uint32_t{at[0]} | std::uint32_t{at[1]} << 8 | std::uint32_t{at[2]} << 16 |
-                                     std::uint32_t{at[3]} << 24);
-    crc = t[7][low & 0xff] ^ t[6][low >> 8 & 0xff] ^ t[5][low >> 16 & 0xff] ^ t[4][low >> 24] ^ t[3][at[4]] ^
-          t[2][at[5]] ^ t[1][at[6]] ^ t[0][at[7]];
-  }
-  for (; size > 0; ++at, --size) crc = (crc >> 8) ^ t[0][(crc ^ *at) & 0xff];
-  return crc;
-}
-
-TAGMA_COLD TAGMA_DECL std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
-  static const crc_tables tables(0x82f63b78u);
-  return ~extend_crc(tables, ~crc, bytes, size);
-}
-
-TAGMA_COLD TAGMA_DECL std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
-  static const crc_tables tables(0xedb88320u);
-  return ~extend_crc(tables, ~crc, bytes, size);
-}
-
-#if defined(__x86_64__)
-/// What `lane` zeros behind a checksum do to it.
-TAGMA_DECL crc_zeros::crc_zeros() {
-  const std::string_view zeros("\0\0\0\0\0\0\0\0", 8);
-  static const crc_tables tables(0x82f63b78u);
-  for (std::uint32_t bit = 0; bit < 32; ++bit) {
-    std::uint32_t crc = std::uint32_t{1} << bit;
-    for (std::size_t i = 0; i < lane / 8; ++i) crc = extend_crc(tables, crc, zeros.data(), 8);
-    const std::size_t place = bit / 8, first = std::size_t{1} << bit % 8;
-    for (std::size_t i = 0; i < first; ++i) of[place][first + i] = of[place][i] ^ crc;
-  }
-}
-
-/// The instruction takes three steps to answer and can begin one in each: so there are three lanes, which are put
-/// together (Gopal, Ozturk, Guilford, Wolrich, Feghali, Dixon and Karakoyunlu, "Fast CRC computation for iSCSI
-/// polynomial using CRC32 instruction", 2011).
-[[gnu::target("sse4.2")]] TAGMA_DECL std::uint32_t crc32c_by_processor(std::uint32_t crc, const void* bytes,
-                                                                       std::size_t size) {
-  constexpr std::size_t lane = crc_zeros::lane;
-  const auto* at = static_cast<const unsigned char*>(bytes);
-  const auto word = [](const unsigned char* from) {
-    unsigned long long w = 0;
-    std::memcpy(&w, from, 8);
-    return w;
-  };
-  unsigned long long state = static_cast<std::uint32_t>(~crc);
-  if (size >= 3 * lane) {
-    static const crc_zeros zeros;
-    for (; size >= 3 * lane; at += 3 * lane, size -= 3 * lane) {
-      unsigned long long second = 0, third = 0;
-      for (std::size_t i = 0; i < lane; i += 8) {
-        state = __builtin_ia32_crc32di(state, word(at + i));
-        second = __builtin_ia32_crc32di(second, word(at + lane + i));
-        third = __builtin_ia32_crc32di(third, word(at + 2 * lane + i));
-      }
-      state = zeros.behind(zeros.behind(static_cast<std::uint32_t>(state)) ^ static_cast<std::uint32_t>(second)) ^
-              static_cast<std::uint32_t>(third);
-    }
-  }
-  for (; size >= 8; at += 8, size -= 8) state = __builtin_ia32_crc32di(state, word(at));
-  auto rest = static_cast<std::uint32_t>(state);
-  for (; size > 0; ++at, --size) rest = __builtin_ia32_crc32qi(rest, *at);
-  return ~rest;
-}
-#endif
-
-}  // namespace tagma::io::detail
-
-namespace tagma::io {
-
-TAGMA_DECL std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
-#if defined(__x86_64__)
-  static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
-  if (has_instruction) return detail::crc32c_by_processor(crc, bytes, size);
-#endif
-  return detail::crc32c_by_tables(crc, bytes, size);
-}
-
-TAGMA_DECL std::uint32_t crc32c(std::string_view bytes) { return extend_crc32c(0, bytes.data(), bytes.size()); }
-
-}  // namespace tagma::io
-#endif  // TAGMA_SINGLE_IO_CRC32C_IPP
-#endif  // TAGMA_SINGLE_IO_CRC32C_HPP
-// ---- tagma/nn/value_check.hpp
-#ifndef TAGMA_SINGLE_NN_VALUE_CHECK_HPP
-#define TAGMA_SINGLE_NN_VALUE_CHECK_HPP
-
-/// @file
-/// Which nodes take a run-time value from their program, and what such a value must hold, for programs that no compiler
-/// has checked.
-
-#include <cstdint>
-#include <string_view>
-
-namespace tagma::detail {
-
-/// What is wrong with a schedule of a learning rate; nullptr if nothing is.
-[[nodiscard]] TAGMA_COLD inline const char* schedule_problem(const carried_value& v) {
-  // How many numbers each kind of schedule reads (nn/schedules.hpp); pieces have one more than boundaries.
-  constexpr std::size_t least[] = {2, 5, 2, 5, 4};
-  const std::size_t numbers = v.bytes.size() / sizeof(double);
-  const bool known = v.integer >= 0 && v.integer <= 4 && v.bytes.size() % sizeof(double) == 0;
-  const bool pieces = v.integer == static_cast<std::int64_t>(schedule_kind::piecewise);
-  if (!known || numbers < least[v.integer] || (pieces && numbers % 2 != 0)) return "its schedule lacks numbers";
-  return nullptr;
-}
-
-/// What is wrong with what a node takes from its program, so that whatever a kernel reads of it is there.
-/// @param v its value; nullptr if it takes none
-/// @return nullptr if nothing is wrong
-[[nodiscard]] TAGMA_COLD inline const char* value_problem(const ir::op_info& op, ir::attribute_list attributes,
-                                                          const tensor_spec& spec, const carried_value* v) {
-  const bool rate = op.name == std::string_view(tagma::op::scheduled_rate::name);
-  const bool starts = op.is(ir::op_kind::variable) || op.name == std::string_view("initialize");
-  const ir::attribute begins = starts ? attributes[0] : 0;
-  const bool takes = rate || op.is(ir::op_kind::literal) || begins == carried_kind || begins == literal_kind;
-  if (takes != (v != nullptr)) return takes ? "has no value" : "takes no value";
-  if (rate) return schedule_problem(*v);
-  if (starts && begins == carried_kind) {
-    const auto last = static_cast<std::int64_t>(initializer_kind::data);
-    if (v->integer < 0 || v->integer > last) return "begins in a way that is not known";
-    const auto size = static_cast<extent>(v->bytes.size());
-    if (v->integer == last && (!(v->dims == spec.dims) || size != bytes_of(spec)))
-      return "its initial value has another size";
-  }
-  return nullptr;
-}
-
-}  // namespace tagma::detail
-#endif  // TAGMA_SINGLE_NN_VALUE_CHECK_HPP
 // ---- tagma/plan/any_program.hpp
 #ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
 #define TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
@@ -4962,6 +3743,63 @@ class heap_plan {
 /// @file
 /// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
 
+// ---- tagma/expr/op/exchange.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+#define TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+
+/// @file
+/// What a graph that was cut into parts has where an edge leads from one part to another. Nobody writes these nodes:
+/// graph/cut.hpp does. A step that waits for another part holds no thread.
+
+namespace tagma::op {
+
+/// Hands input 0 to the part that waits for it. Attribute 0 is the number of the edge, 1 the number of the task there.
+/// How many bytes that were (runtime::handed_over_bytes).
+struct send {
+  static constexpr const char* name = "send";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.any_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// What another part hands over. Attribute 0 is the number of the edge, 1 the number of the task there; behind them are
+/// its type and its shape, as of a component of a queue.
+struct receive {
+  static constexpr const char* name = "receive";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_spec(t, false); }
+  static constexpr void takes_spec(auto& t, bool open) {
+    t.inputs(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+    const ir::attribute_list words = t.rest_of_attributes();
+    ir::take_component(t);
+    if (!t.fine() || words.size() < ir::queue_component_words) return;
+    const tensor_spec s = ir::queue_component(words, 0);
+    t.needs(s.dims.is_static() != open, open ? "no extent is open" : "an extent is open");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = ir::queue_component(a.attributes.subspan(2, a.attributes.size() - 2), 0);
+    return nullptr;
+  }
+};
+
+/// The same of a tensor with open extents, which come with it.
+struct receive_open : receive {
+  static constexpr const char* name = "receive_open";
+  static constexpr bool late = true;
+  static constexpr void takes(auto& t) { takes_spec(t, true); }
+};
+
+}  // namespace tagma::op
+#endif  // TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
 // ---- tagma/graph/pass/rewrite.hpp
 #ifndef TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
 #define TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
@@ -5925,6 +4763,1275 @@ class program_reader {
   std::size_t at_ = 0;
 };
 
+}  // namespace detail
+
+/// The bytes of a program. Equal programs have equal bytes.
+/// Throws InvalidArgument for a name of more than 65,535 bytes, Unimplemented for an operation that files cannot have.
+[[nodiscard]] std::string write_program(const any_program& program);
+
+/// The program of such bytes. Throws DataLoss for bytes that are none, Unimplemented for a version or an operation that
+/// is not known, InvalidArgument for a graph that no compiler has made.
+[[nodiscard]] any_program read_program_bytes(std::string_view bytes);
+
+/// Writes a program to a file, which is replaced as a whole. Throws what the file system says.
+void write_program(const any_program& program, const std::string& path);
+/// Reads it back; throws as `read_program_bytes`, and what the file system says.
+[[nodiscard]] any_program read_program(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/device/program_file.ipp
+
+/// @file
+/// Definitions of program_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+#include <vector>
+
+// ---- tagma/base/file.hpp
+#ifndef TAGMA_SINGLE_BASE_FILE_HPP
+#define TAGMA_SINGLE_BASE_FILE_HPP
+
+/// @file
+/// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tagma {
+
+/// The status code that says what an `errno` says.
+[[nodiscard]] constexpr status_code code_of_errno(int number) {
+  switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+      return status_code::not_found;
+    case EEXIST:
+      return status_code::already_exists;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return status_code::permission_denied;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return status_code::resource_exhausted;
+    case EISDIR:
+    case EINVAL:
+    case ENAMETOOLONG:
+    case ELOOP:
+      return status_code::invalid_argument;
+    case EIO:
+      return status_code::data_loss;
+    default:
+      return status_code::unknown;
+  }
+}
+
+/// Throws "path: cannot be opened: No such file or directory" and the like, with the code of an `errno`.
+/// @param cannot what could not be done, behind "cannot be": "opened"
+[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
+
+namespace detail {
+
+/// An open descriptor; closed at the end of its life.
+class descriptor {
+ public:
+  explicit descriptor(int number) : number_(number) {}
+  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
+
+  [[nodiscard]] int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+}  // namespace detail
+
+/// A regular file that is read from its beginning to its end.
+class input_file {
+ public:
+  /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
+  explicit input_file(std::string path);
+
+  /// The path, as it was given.
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Bytes of the file when it was opened.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+  /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
+  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
+  void read(void* target, std::size_t bytes);
+  /// The next read begins at this byte.
+  void seek(std::uint64_t position);
+
+ private:
+  std::string path_;
+  detail::descriptor descriptor_;
+  std::uint64_t size_ = 0;
+};
+
+/// A file that is written from its beginning to its end. What was there is gone, and a crash leaves a part.
+class output_file {
+ public:
+  /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
+  explicit output_file(std::string path);
+
+  /// The path, as it was given.
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// Throws `resource_exhausted` for a full disk and so on.
+  void write(const void* bytes, std::size_t size);
+
+ private:
+  std::string path_;
+  detail::descriptor descriptor_;
+};
+
+/// The whole content of a regular file. Throws as `input_file` does.
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/base/file.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_IPP
+#define TAGMA_SINGLE_BASE_FILE_IPP
+
+/// @file
+/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+TAGMA_DECL descriptor::~descriptor() {
+  if (number_ >= 0) (void)::close(number_);
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL input_file::input_file(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "read");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
+  const std::size_t done = read_some(target, bytes);
+  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+}
+
+TAGMA_DECL void input_file::seek(std::uint64_t position) {
+  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
+}
+
+TAGMA_DECL output_file::output_file(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+}
+
+TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
+  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+    const auto n = ::write(descriptor_.get(), at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "written");
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+TAGMA_DECL std::string read_file(const std::string& path) {
+  input_file file(path);
+  std::string content(static_cast<std::size_t>(file.size()), '\0');
+  file.read(content.data(), content.size());
+  return content;
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_IPP
+#endif  // TAGMA_SINGLE_BASE_FILE_HPP
+// ---- tagma/base/replace_file.hpp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+
+/// @file
+/// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <climits>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tagma {
+
+namespace detail {
+
+/// "a/b/" of "a/b/c", "./" of "c".
+[[nodiscard]] std::string directory_of(std::string_view path);
+
+/// Where a path leads to if its last part is a link, or a link to a link.
+[[nodiscard]] std::string follow_links(const std::string& path);
+
+/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
+/// behind by a process that died, and whoever replaces the same file next removes it.
+class replacement {
+ public:
+  /// @param directory an open directory
+  /// @param name of the file to be replaced
+  /// @param mode for `open`
+  replacement(int directory, std::string_view name, mode_t mode, std::string_view path);
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement();
+
+  [[nodiscard]] int get() const { return file_.get(); }
+  [[nodiscard]] bool rename(const std::string& to);
+
+ private:
+  [[nodiscard]] static bool lock(int file, int how);
+  /// Whether an open file is still the one of this name.
+  [[nodiscard]] bool is_named(int file) const;
+  /// Stem, digits, a hyphen, digits, ".tmp".
+  [[nodiscard]] bool is_temporary(std::string_view name) const;
+  void remove_litter();
+
+  int directory_;
+  std::string stem_, name_;
+  descriptor file_{-1};
+  bool renamed_ = false;
+};
+
+/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
+/// more than everybody.
+void copy_access(int to, const struct stat& from);
+
+void write_all(int file, std::string_view bytes, std::string_view path);
+
+/// Whether all of an open file or directory is on the disk.
+[[nodiscard]] bool flush(int file);
+
+}  // namespace detail
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
+/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
+/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
+/// `permission_denied`, `resource_exhausted` and so on; each names the path.
+void replace_file(const std::string& path, std::span<const std::string_view> pieces);
+
+}  // namespace tagma
+
+// ---- tagma/base/replace_file.ipp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+
+/// @file
+/// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace tagma::detail {
+
+TAGMA_DECL std::string directory_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
+}
+
+TAGMA_DECL std::string follow_links(const std::string& path) {
+  std::string at = path;
+  for (int links = 0; links < 40; ++links) {  // as many as Linux follows
+    char text[PATH_MAX];
+    const auto length = ::readlink(at.c_str(), text, sizeof text);
+    if (length < 0) return at;
+    const std::string_view to(text, static_cast<std::size_t>(length));
+    at = to.starts_with('/') ? std::string(to) : directory_of(at).append(to);
+  }
+  fail_errno(ELOOP, path, "replaced");
+}
+
+TAGMA_DECL replacement::replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
+    : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
+  stem_ += ".tagma-";
+  remove_litter();
+  static std::atomic<unsigned> counter{0};
+  while (true) {
+    name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (file_.get() < 0 && errno == EEXIST) continue;
+    if (file_.get() < 0) fail_errno(errno, path, "created");
+    (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
+    struct stat made {};
+    if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
+  }
+}
+
+TAGMA_DECL replacement::~replacement() {
+  if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
+}
+
+TAGMA_DECL bool replacement::rename(const std::string& to) {
+  return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
+}
+
+TAGMA_DECL bool replacement::lock(int file, int how) {
+  int status = 0;
+  do status = ::flock(file, how);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
+
+TAGMA_DECL bool replacement::is_named(int file) const {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+TAGMA_DECL bool replacement::is_temporary(std::string_view name) const {
+  if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
+  name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
+  const std::size_t hyphen = name.find_first_not_of("0123456789");
+  return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
+         name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
+}
+
+TAGMA_DECL void replacement::remove_litter() {
+  const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
+  if (list == nullptr) return;
+  while (const dirent* const entry = ::readdir(list)) {
+    name_ = entry->d_name;
+    if (!is_temporary(name_)) continue;
+    constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
+    if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
+    if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
+      (void)::unlinkat(directory_, name_.c_str(), 0);
+  }
+  ::closedir(list);
+}
+
+TAGMA_DECL void copy_access(int to, const struct stat& from) {
+  struct stat now {};
+  mode_t mode = from.st_mode & 0777;
+  if (::fstat(to, &now) != 0) return;
+  const bool same = now.st_uid == from.st_uid && now.st_gid == from.st_gid;
+  if (!same && ::fchown(to, from.st_uid, from.st_gid) != 0 && ::fchown(to, static_cast<uid_t>(-1), from.st_gid) != 0)
+    mode &= ~mode_t{070} | (mode & 07) << 3;
+  (void)::fchmod(to, mode);
+}
+
+TAGMA_DECL void write_all(int file, std::string_view bytes, std::string_view path) {
+  while (!bytes.empty()) {
+    const auto n = ::write(file, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path, "written");
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+TAGMA_DECL bool flush(int file) {
+  int status = 0;
+  do status = ::fsync(file);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+  struct stat old {};
+  const bool exists = ::stat(path.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
+  const std::string target = detail::follow_links(path), directory = detail::directory_of(target),
+                    name = target.substr(target.rfind('/') + 1);
+  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (parent.get() < 0) fail_errno(errno, path, "created: directory " + directory);
+  if (name.empty()) fail(status_code::invalid_argument, {"'", path, "' is not the name of a file"});
+
+  detail::replacement temporary(parent.get(), name, exists ? 0600 : 0666, path);
+  for (const std::string_view piece : pieces) detail::write_all(temporary.get(), piece, path);
+  if (exists) detail::copy_access(temporary.get(), old);
+  if (!detail::flush(temporary.get())) fail_errno(errno, path, "flushed to the disk");
+  if (!temporary.rename(name)) fail_errno(errno, path, "replaced");
+  // EINVAL: a file system that cannot flush directories, and needs no flush.
+  if (!detail::flush(parent.get()) && errno != EINVAL) fail_errno(errno, directory, "flushed to the disk");
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+// ---- tagma/device/own_operations.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
+#define TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
+
+/// @file
+/// Operations of a program's own, as the process knows them: by name, beside those of the library. Files that list them
+/// may be initialised in any order, and by any thread.
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// ---- tagma/device/operation_faces.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
+#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
+
+/// @file
+/// All operations by name, with what they take: for those who read graphs that no compiler has seen.
+
+#include <string_view>
+
+// ---- tagma/device/face_list.hpp
+#ifndef TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+#define TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+
+/// @file
+/// Lists of operations as data, made of lists of types.
+
+#include <cstddef>
+
+// ---- tagma/device/operations.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
+#define TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
+
+/// @file
+/// The operations that devices have kernels for, and the element types of each: one list for the registry, for the
+/// tests that run every kernel, and for docs/operations.md.
+
+namespace tagma::device::operations {
+
+/// The element types of one kernel: of its result and of its inputs. A kernel of more inputs repeats the last type.
+struct signature {
+  dtype element = dtype::none;  ///< what the table of operations counts
+  dtype second = dtype::none;   ///< a type that varies beside it: of indices, of the result of a conversion
+  dtype out = dtype::none;
+  dtype in[3]{};
+  int inputs = 0;
+  dtype rest = dtype::none;  ///< of the results behind the first, where there are several; none: as the first
+
+  [[nodiscard]] constexpr dtype input(std::size_t i) const {
+    return in[i < static_cast<std::size_t>(inputs) ? i : static_cast<std::size_t>(inputs) - 1];
+  }
+  /// The element type of result `k` of an operation with several.
+  [[nodiscard]] constexpr dtype output(std::size_t k) const { return k == 0 || rest == dtype::none ? out : rest; }
+};
+
+/// All signatures of one operation.
+struct signature_list {
+  signature list[112]{};
+  std::size_t count = 0;
+
+  constexpr void add(const signature& s) { list[count++] = s; }
+  [[nodiscard]] constexpr array_view<const signature> view() const { return {list, count}; }
+};
+
+/// The element types, in the order of the table.
+inline constexpr dtype element_types[] = {dtype::float64, dtype::float32, dtype::float16, dtype::bfloat16,
+                                          dtype::int64,   dtype::int32,   dtype::int16,   dtype::int8,
+                                          dtype::uint8,   dtype::boolean, dtype::string};
+
+// What the functions of expr/op ask of element types, beside `is_floating`, `is_integer` and `is_numeric`.
+[[nodiscard]] constexpr bool is_any(dtype type) { return type != dtype::none; }
+[[nodiscard]] constexpr bool is_no_string(dtype type) { return type != dtype::string; }
+[[nodiscard]] constexpr bool is_bool(dtype type) { return type == dtype::boolean; }
+[[nodiscard]] constexpr bool is_index(dtype type) {
+  return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
+}
+
+/// Inputs and result have one type.
+template <bool (*Accepts)(dtype), int Inputs>
+[[nodiscard]] constexpr signature_list same() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (Accepts(t)) all.add({t, dtype::none, t, {t, t, t}, Inputs});
+  return all;
+}
+/// Inputs have one type, the result another.
+template <bool (*Accepts)(dtype), int Inputs, dtype Out>
+[[nodiscard]] constexpr signature_list to() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (Accepts(t)) all.add({t, dtype::none, Out, {t, t, t}, Inputs});
+  return all;
+}
+/// The second input has a type of its own.
+template <bool (*Accepts)(dtype), int Inputs, bool (*Second)(dtype)>
+[[nodiscard]] constexpr signature_list with() {
+  signature_list all;
+  for (const dtype t : element_types)
+    for (const dtype u : element_types)
+      if (Accepts(t) && Second(u)) all.add({t, u, t, {t, u, t}, Inputs});
+  return all;
+}
+/// The same, where only one type will do.
+template <bool (*Accepts)(dtype), int Inputs, dtype Second>
+[[nodiscard]] constexpr signature_list beside() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (Accepts(t)) all.add({t, dtype::none, t, {t, Second, t}, Inputs});
+  return all;
+}
+/// The first result has the type of the input, the others are positions.
+template <bool (*Accepts)(dtype)>
+[[nodiscard]] constexpr signature_list same_and_positions() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (Accepts(t)) all.add({t, dtype::none, t, {t, t, t}, 1, dtype::int64});
+  return all;
+}
+[[nodiscard]] constexpr signature_list selections() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (is_no_string(t)) all.add({t, dtype::none, t, {dtype::boolean, t, t}, 3});
+  return all;
+}
+[[nodiscard]] constexpr signature_list conversions() {
+  signature_list all;
+  for (const dtype from : element_types)
+    for (const dtype to : element_types)
+      if (is_no_string(from) && is_no_string(to)) all.add({from, to, to, {from}, 1});
+  return all;
+}
+[[nodiscard]] constexpr signature_list one_hots() {
+  signature_list all;
+  for (const dtype t : element_types)
+    for (const dtype index : element_types)
+      if (is_no_string(t) && is_index(index)) all.add({t, index, t, {index}, 1});
+  return all;
+}
+[[nodiscard]] constexpr signature_list rates() {
+  signature_list all;
+  all.add({dtype::float64, dtype::none, dtype::float64, {dtype::int64}, 1});
+  return all;
+}
+
+/// One operation.
+template <class Op, signature_list (*Signatures)()>
+struct row {
+  using operation = Op;
+  static constexpr signature_list signatures = Signatures();
+};
+
+/// Operations whose kernels are compiled together.
+template <class... Row>
+struct family {};
+
+using arithmetic = family<row<op::add, &same<&is_numeric, 2>>, row<op::subtract, &same<&is_numeric, 2>>,
+                          row<op::multiply, &same<&is_numeric, 2>>, row<op::divide, &same<&is_numeric, 2>>,
+                          row<op::maximum, &same<&is_numeric, 2>>, row<op::minimum, &same<&is_numeric, 2>>,
+                          row<op::negate, &same<&is_numeric, 1>>, row<op::abs, &same<&is_numeric, 1>>,
+                          row<op::sign, &same<&is_numeric, 1>>, row<op::square, &same<&is_numeric, 1>>,
+                          row<op::floor, &same<&is_floating, 1>>, row<op::ceil, &same<&is_floating, 1>>,
+                          row<op::round, &same<&is_floating, 1>>, row<op::broadcast_like, &same<&is_no_string, 1>>>;
+
+using comparison = family<
+    row<op::equal, &to<&is_no_string, 2, dtype::boolean>>, row<op::not_equal, &to<&is_no_string, 2, dtype::boolean>>,
+    row<op::less, &to<&is_numeric, 2, dtype::boolean>>, row<op::less_equal, &to<&is_numeric, 2, dtype::boolean>>,
+    row<op::greater, &to<&is_numeric, 2, dtype::boolean>>, row<op::greater_equal, &to<&is_numeric, 2, dtype::boolean>>,
+    row<op::logical_and, &same<&is_bool, 2>>, row<op::logical_or, &same<&is_bool, 2>>,
+    row<op::logical_not, &same<&is_bool, 1>>, row<op::select, &selections>>;
+
+using conversion = family<row<op::cast, &conversions>>;
+
+using elementary = family<row<op::exp, &same<&is_floating, 1>>, row<op::log, &same<&is_floating, 1>>,
+                          row<op::log1p, &same<&is_floating, 1>>, row<op::expm1, &same<&is_floating, 1>>,
+                          row<op::sqrt, &same<&is_floating, 1>>, row<op::rsqrt, &same<&is_floating, 1>>,
+                          row<op::tanh, &same<&is_floating, 1>>, row<op::sigmoid, &same<&is_floating, 1>>,
+                          row<op::softplus, &same<&is_floating, 1>>, row<op::erf, &same<&is_floating, 1>>,
+                          row<op::sin, &same<&is_floating, 1>>, row<op::cos, &same<&is_floating, 1>>,
+                          row<op::power, &same<&is_floating, 2>>, row<op::relu, &same<&is_floating, 1>>,
+                          row<op::relu_gradient, &same<&is_floating, 2>>>;
+
+using reduction = family<row<op::sum, &same<&is_numeric, 1>>, row<op::product, &same<&is_numeric, 1>>,
+                         row<op::reduce_max, &same<&is_numeric, 1>>, row<op::reduce_min, &same<&is_numeric, 1>>,
+                         row<op::fraction, &same<&is_floating, 1>>, row<op::all, &same<&is_bool, 1>>,
+                         row<op::any, &same<&is_bool, 1>>, row<op::argmax, &to<&is_numeric, 1, dtype::int64>>,
+                         row<op::argmin, &to<&is_numeric, 1, dtype::int64>>, row<op::moments, &same<&is_floating, 1>>>;
+
+using contraction =
+    family<row<op::matmul, &same<&is_floating, 2>>, row<op::conv2d, &same<&is_floating, 2>>,
+           row<op::conv2d_bias, &same<&is_floating, 3>>, row<op::conv2d_input_gradient, &same<&is_floating, 3>>,
+           row<op::conv2d_filter_gradient, &same<&is_floating, 3>>>;
+
+using pooling = family<row<op::max_pool, &same<&is_floating, 1>>, row<op::max_pool_gradient, &same<&is_floating, 3>>,
+                       row<op::max_pool_select, &same<&is_floating, 3>>, row<op::average_pool, &same<&is_floating, 1>>,
+                       row<op::average_pool_gradient, &same<&is_floating, 2>>>;
+
+using rows = family<row<op::softmax, &same<&is_floating, 1>>, row<op::log_softmax, &same<&is_floating, 1>>,
+                    row<op::sparse_softmax_cross_entropy, &with<&is_floating, 2, &is_integer>>,
+                    row<op::sparse_softmax_cross_entropy_gradient, &with<&is_floating, 3, &is_integer>>,
+                    row<op::top_k, &same_and_positions<&is_numeric>>,
+                    row<op::gather_last, &beside<&is_numeric, 2, dtype::int64>>,
+                    row<op::scatter_last, &beside<&is_floating, 3, dtype::int64>>>;
+
+using cells = family<row<op::lstm_gates, &same<&is_floating, 1>>, row<op::lstm_gates_gradient, &same<&is_floating, 1>>,
+                     row<op::gru_gates, &same<&is_floating, 1>>, row<op::gru_gates_gradient, &same<&is_floating, 1>>,
+                     row<op::gru_output, &same<&is_floating, 1>>, row<op::gru_output_gradient, &same<&is_floating, 1>>>;
+
+using order =
+    family<row<op::argsort, &to<&is_numeric, 1, dtype::int64>>, row<op::cumulative_sum, &same<&is_numeric, 1>>,
+           row<op::random_permutation, &to<&is_any, 1, dtype::int64>>>;
+
+/// Those that find how large their results are.
+using filters =
+    family<row<op::nonzero, &to<&is_no_string, 1, dtype::int64>>, row<op::unique, &same_and_positions<&is_numeric>>>;
+
+using movement =
+    family<row<op::slice, &same<&is_any, 1>>, row<op::slice_gradient, &same<&is_floating, 2>>,
+           row<op::pad, &same<&is_any, 2>>, row<op::concat, &same<&is_any, 1>>, row<op::split, &same<&is_any, 1>>,
+           row<op::part_of_whole, &same<&is_floating, 1>>, row<op::part_into_whole, &same<&is_floating, 1>>,
+           row<op::tile, &same<&is_any, 1>>, row<op::tile_gradient, &same<&is_floating, 2>>,
+           row<op::transpose, &same<&is_any, 1>>, row<op::gather, &with<&is_any, 2, &is_index>>,
+           row<op::scatter_rows, &with<&is_floating, 3, &is_index>>, row<op::one_hot, &one_hots>>;
+
+using state = family<row<op::assign, &same<&is_any, 2>>, row<op::assign_add, &same<&is_numeric, 2>>,
+                     row<op::assign_sub, &same<&is_numeric, 2>>, row<op::scatter_add, &with<&is_numeric, 3, &is_index>>,
+                     row<op::initialize, &same<&is_no_string, 1>>>;
+
+using chance = family<row<op::random_uniform, &same<&is_floating, 1>>, row<op::random_normal, &same<&is_floating, 1>>,
+                      row<op::truncated_normal, &same<&is_floating, 1>>>;
+
+template <class Update>
+using update_row = row<Update, &same<&is_floating, 1>>;
+template <class Update>
+using sparse_update_row = row<op::apply_rows<Update>, &same<&is_floating, 1>>;
+
+using training =
+    family<update_row<op::apply_sgd>, update_row<op::apply_momentum>, update_row<op::apply_adagrad>,
+           update_row<op::apply_adadelta>, update_row<op::apply_rmsprop>, update_row<op::apply_centered_rmsprop>,
+           update_row<op::apply_adam>, update_row<op::apply_adamw>, update_row<op::apply_ftrl>,
+           sparse_update_row<op::apply_sgd>, sparse_update_row<op::apply_momentum>,
+           sparse_update_row<op::apply_adagrad>, sparse_update_row<op::apply_adadelta>,
+           sparse_update_row<op::apply_rmsprop>, sparse_update_row<op::apply_centered_rmsprop>,
+           sparse_update_row<op::apply_adam>, sparse_update_row<op::apply_adamw>, sparse_update_row<op::apply_ftrl>,
+           row<op::scheduled_rate, &rates>>;
+
+/// Nothing is computed: a device needs no kernel.
+using views = family<row<op::reshape, &same<&is_any, 1>>, row<op::expand_dims, &same<&is_any, 1>>,
+                     row<op::squeeze, &same<&is_any, 1>>, row<op::merge_axes, &same<&is_any, 1>>,
+                     row<op::identity, &same<&is_any, 1>>, row<op::stop_gradient, &same<&is_any, 1>>>;
+
+/// What plans have beside the operations of programs.
+using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>,
+                        row<ir::keep, &same<&is_any, 1>>>;
+
+/// All operations of programs, in the order of the table.
+template <class... Family>
+struct families {};
+using all_families = families<arithmetic, comparison, conversion, elementary, reduction, contraction, pooling, rows,
+                              cells, order, filters, movement, views, state, chance, training>;
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
+
+namespace tagma::device::operations {
+
+/// Operations that are no rows of a family.
+template <class... Op>
+struct operation_list {};
+
+namespace detail {
+
+/// Room for all of them.
+struct face_list {
+  const ir::operation_face* list[256]{};
+  std::size_t count = 0;
+};
+template <class... Row>
+constexpr void add_faces(family<Row...>, face_list& to) {
+  ((to.list[to.count++] = &ir::face<typename Row::operation>), ...);
+}
+template <class... Op>
+constexpr void add_faces(operation_list<Op...>, face_list& to) {
+  ((to.list[to.count++] = &ir::face<Op>), ...);
+}
+
+}  // namespace detail
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+// ---- tagma/device/input_operations.hpp
+#ifndef TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
+#define TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
+
+/// @file
+/// The operations of programs that use things of containers: queues, readers, iterators; and those that take apart what
+/// comes from there. Their kernels are of the CPU, and most of them take what elements there are.
+
+// ---- tagma/expr/op/text_constant.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
+#define TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
+
+/// @file
+/// Texts that the compiler knows.
+
+#include <array>
+#include <bit>
+
+namespace tagma {
+namespace op {
+
+/// A text. Attribute 0 is how long it is, behind it are its characters, eight a word, as they are in memory.
+struct text_constant {
+  static constexpr const char* name = "text_constant";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    constexpr extent word = sizeof(ir::attribute);
+    t.inputs(0);
+    const extent size = t.attribute("length", 0, word * (t.rest() > 1 ? t.rest() - 1 : 0));
+    for (extent i = 0; i < size; i += word) t.attribute("characters", INT64_MIN, INT64_MAX);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::string, {}};
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <fixed_string Text>
+inline constexpr auto text_attributes = [] {
+  constexpr std::size_t size = Text.view().size(), word = sizeof(ir::attribute);
+  ir::attributes<1 + (size + word - 1) / word> a;
+  a.values[0] = static_cast<ir::attribute>(size);
+  for (std::size_t i = 0; i < size; i += word) {
+    std::array<char, word> part{};
+    for (std::size_t c = 0; c < word && i + c < size; ++c) part[c] = Text.text[i + c];
+    a.values[1 + i / word] = std::bit_cast<ir::attribute>(part);
+  }
+  return a;
+}();
+
+}  // namespace detail
+
+/// A scalar text that is part of the program, as an expression: the value of a field that is missing, or what is
+/// enqueued.
+///
+///     auto [age, name] = tg::decode_csv(line, 0.0f, tg::text_constant<"nobody">);
+template <fixed_string Text>
+inline constexpr auto text_constant = make_operation<op::text_constant, detail::text_attributes<Text>>();
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
+
+namespace tagma::device::operations {
+
+/// One kernel for all operands, whose result is of type `Out`; none: of any type, or there are several.
+template <dtype Out = dtype::none>
+[[nodiscard]] constexpr signature_list whatever() {
+  signature_list all;
+  all.add({Out, dtype::none, Out, {}, 0});
+  return all;
+}
+
+using queues =
+    family<row<op::enqueue, &whatever<dtype::int64>>, row<op::dequeue, &whatever<>>,
+           row<op::dequeue_up_to, &whatever<>>, row<op::dequeue_open, &whatever<>>,
+           row<op::queue_size, &whatever<dtype::int64>>, row<op::queue_close, &whatever<dtype::int64>>,
+           row<op::chosen_enqueue, &whatever<dtype::int64>>, row<op::chosen_dequeue, &whatever<>>,
+           row<op::chosen_dequeue_up_to, &whatever<>>, row<op::chosen_dequeue_open, &whatever<>>,
+           row<op::chosen_queue_size, &whatever<dtype::int64>>, row<op::chosen_queue_close, &whatever<dtype::int64>>>;
+
+using readers =
+    family<row<op::read, &whatever<>>, row<op::read_up_to, &whatever<>>, row<op::reader_count, &whatever<dtype::int64>>,
+           row<op::get_next, &whatever<>>, row<op::get_next_open, &whatever<>>>;
+
+/// Texts that are taken apart.
+using records = family<row<op::text_constant, &whatever<dtype::string>>, row<op::decode_raw, &whatever<>>,
+                       row<op::decode_raw_open, &whatever<>>, row<op::decode_csv, &whatever<>>,
+                       row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>,
+                       row<op::parse_feature_lists, &whatever<>>, row<op::decode_image, &whatever<dtype::uint8>>>;
+
+/// Where an edge of a graph leads to another part of it.
+using exchange =
+    family<row<op::send, &whatever<dtype::int64>>, row<op::receive, &whatever<>>, row<op::receive_open, &whatever<>>>;
+
+using input_families = families<queues, readers, records, exchange>;
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
+
+namespace tagma::device::operations {
+
+/// What graphs have beside the operations of `all_families` and `input_families`: leaves, things of containers, results
+/// of operations that have several, and loops.
+using structural = operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group,
+                                  ir::keep, op::queue, op::reader, op::iterator, op::row, ir::loop_head, ir::times_head,
+                                  ir::while_head, ir::loop_given, ir::loop_element, ir::loop_member, ir::loop_carried,
+                                  ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
+
+/// All operations that a finished graph may have.
+[[nodiscard]] array_view<const ir::operation_face* const> operation_faces();
+
+/// The operation of a name, or nullptr.
+[[nodiscard]] const ir::operation_face* find_operation_face(std::string_view name);
+
+namespace detail {
+
+template <class... Row>
+constexpr bool has_name(family<Row...>, std::string_view name) {
+  return (false || ... || (Row::operation::name == name));
+}
+template <class... Op>
+constexpr bool has_name(operation_list<Op...>, std::string_view name) {
+  return (false || ... || (Op::name == name));
+}
+template <class... Family>
+constexpr bool has_name(families<Family...>, std::string_view name) {
+  return (false || ... || has_name(Family{}, name));
+}
+
+}  // namespace detail
+
+/// Whether an operation that a finished graph may have is called so.
+[[nodiscard]] constexpr bool is_operation_name(std::string_view name) {
+  return detail::has_name(all_families{}, name) || detail::has_name(input_families{}, name) ||
+         detail::has_name(structural{}, name);
+}
+
+}  // namespace tagma::device::operations
+
+// ---- tagma/device/operation_faces.ipp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+
+/// @file
+/// Definitions of operation_faces.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::operations {
+
+namespace detail {
+
+template <class... Family, class... Input>
+constexpr face_list make_faces(families<Family...>, families<Input...>) {
+  face_list all;
+  (add_faces(Family{}, all), ...);
+  (add_faces(Input{}, all), ...);
+  add_faces(structural{}, all);
+  return all;
+}
+inline constexpr face_list faces = make_faces(all_families{}, input_families{});
+
+}  // namespace detail
+
+TAGMA_DECL array_view<const ir::operation_face* const> operation_faces() {
+  return {detail::faces.list, detail::faces.count};
+}
+
+TAGMA_COLD TAGMA_DECL const ir::operation_face* find_operation_face(std::string_view name) {
+  for (const ir::operation_face* const f : operation_faces())
+    if (f->info().name == name) return f;
+  return nullptr;
+}
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
+
+namespace tagma::device {
+
+namespace cpu {
+struct registered_kernel;
+}  // namespace cpu
+
+namespace operations {
+
+/// One of them.
+struct own_operation {
+  const ir::operation_face* face = nullptr;
+  array_view<const cpu::registered_kernel> kernels{};     ///< of the CPU
+  const runtime::resource_functions* resource = nullptr;  ///< of an operation that stands for a thing of a container
+
+  [[nodiscard]] std::string_view name() const { return face->info().name; }
+};
+
+/// What errors say behind the name of an operation that nobody knows.
+inline constexpr std::string_view how_to_list =
+    "; an operation of one's own is listed in one file of the program, by tagma::listed_operation "
+    "(<tagma/own_operations.hpp>)";
+
+/// All of a process. Nothing leaves the list.
+class own_operation_list {
+ public:
+  [[nodiscard]] static own_operation_list& of_process() {
+    static own_operation_list list;
+    return list;
+  }
+
+  /// Adds one. Listing the same once more is no harm.
+  /// Throws AlreadyExists for a name that another operation has, and for a second listing with other kernels.
+  TAGMA_COLD void add(const own_operation& added) {
+    const mutex_lock lock(mutex_);
+    const std::string problem = refuse(added);
+    if (!problem.empty()) fail(status_code::already_exists, problem);
+    if (find_name(added.name()) == nullptr) list_.push_back(added);
+  }
+  /// The same before `main` begins, where nobody could catch an error: `find` throws it, for this name.
+  TAGMA_COLD void add_early(const own_operation& added) {
+    const mutex_lock lock(mutex_);
+    std::string problem = refuse(added);
+    if (!problem.empty()) conflicts_.push_back({added.name(), static_cast<std::string&&>(problem)});
+    if (find_name(added.name()) == nullptr) list_.push_back(added);
+  }
+
+  /// The operation of a name, or nullptr. Throws AlreadyExists if several were listed with it.
+  [[nodiscard]] TAGMA_COLD const own_operation* find(std::string_view name) const {
+    const mutex_lock lock(mutex_);
+    for (const conflict& c : conflicts_)
+      if (c.name == name) fail(status_code::already_exists, c.text);
+    return find_name(name);
+  }
+  /// The same by `ir::key`.
+  [[nodiscard]] TAGMA_COLD const own_operation* find_key(const char* key) const {
+    const mutex_lock lock(mutex_);
+    for (const own_operation& o : list_)
+      if (o.face->info().key == key) return &o;
+    return nullptr;
+  }
+  TAGMA_COLD void append_faces(std::vector<const ir::operation_face*>& to) const {
+    const mutex_lock lock(mutex_);
+    for (const own_operation& o : list_) to.push_back(o.face);
+  }
+
+ private:
+  struct conflict {
+    std::string_view name;
+    std::string text;
+  };
+
+  [[nodiscard]] TAGMA_COLD const own_operation* find_name(std::string_view name) const {
+    for (const own_operation& o : list_)
+      if (o.name() == name) return &o;
+    return nullptr;
+  }
+  /// Why one cannot be added, or nothing.
+  [[nodiscard]] TAGMA_COLD std::string refuse(const own_operation& added) const {
+    const own_operation* const known = find_name(added.name());
+    if (known == nullptr) return {};
+    const std::string who = sentence({"operation '", added.name(), "' "});
+    if (known->face->version != added.face->version)
+      return sentence(
+          {who, "is listed with version ", known->face->version, " and with version ", added.face->version});
+    if (known->face->rules != added.face->rules) return sentence({who, "is listed twice, by two tags of this name"});
+    if (known->kernels.data() != added.kernels.data())
+      return sentence({who, "is listed twice, with other element types"});
+    return {};
+  }
+
+  mutable mutex mutex_;
+  std::deque<own_operation> list_;  // what is found stays where it is
+  std::vector<conflict> conflicts_;
+};
+
+/// The operation of a name, of the library or listed, or nullptr. Throws as `own_operation_list::find`.
+[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_operation(std::string_view name) {
+  if (const ir::operation_face* const known = find_operation_face(name)) return known;
+  const own_operation* const own = own_operation_list::of_process().find(name);
+  return own == nullptr ? nullptr : own->face;
+}
+/// All operations that a finished graph may have, of the library and listed.
+[[nodiscard]] TAGMA_COLD inline std::vector<const ir::operation_face*> all_operations() {
+  std::vector<const ir::operation_face*> all;
+  for (const ir::operation_face* const f : operation_faces()) all.push_back(f);
+  own_operation_list::of_process().append_faces(all);
+  return all;
+}
+
+}  // namespace operations
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
+// ---- tagma/io/crc32c.hpp
+#ifndef TAGMA_SINGLE_IO_CRC32C_HPP
+#define TAGMA_SINGLE_IO_CRC32C_HPP
+
+/// @file
+/// CRC-32C, the checksum of TFRecord files: the polynomial of Castagnoli, Bräuer and Herrmann, "Optimization of cyclic
+/// redundancy-check codes with 24 and 32 parity bits" (1993). Eight bytes at a time by tables (Kounavis and Berry, "A
+/// systematic approach to building high performance, software-based, CRC generators", 2005), or by the instruction of
+/// processors with SSE4.2.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tagma::io {
+
+namespace detail {
+
+/// What eight bytes do to a checksum, each by its place; `polynomial` with its bits reversed.
+struct crc_tables {
+  std::uint32_t of[8][256]{};
+
+  explicit crc_tables(std::uint32_t polynomial);
+};
+
+/// Goes on with the checksum `crc`, whose bits are inverted.
+[[nodiscard]] std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
+                                       std::size_t size);
+
+/// CRC-32C by tables.
+[[nodiscard]] std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size);
+
+#if defined(__x86_64__)
+/// What a number of zeros behind bytes does to the inverted bits of their checksum.
+struct crc_zeros {
+  static constexpr std::size_t lane = 1024;  ///< that number
+  std::uint32_t of[4][256]{};
+
+  crc_zeros();
+  [[nodiscard]] std::uint32_t behind(std::uint32_t crc) const {
+    return of[0][crc & 0xff] ^ of[1][crc >> 8 & 0xff] ^ of[2][crc >> 16 & 0xff] ^ of[3][crc >> 24];
+  }
+};
+
+/// CRC-32C by the instruction of processors with SSE4.2.
+[[nodiscard]] std::uint32_t crc32c_by_processor(std::uint32_t crc, const void* bytes, std::size_t size);
+#endif
+
+/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
+[[nodiscard]] std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size);
+
+}  // namespace detail
+
+/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
+[[nodiscard]] std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The checksum of bytes.
+[[nodiscard]] std::uint32_t crc32c(std::string_view bytes);
+
+/// The form in which files hold a checksum of what may itself hold checksums.
+[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+/// The checksum of what `mask_crc` returned.
+[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
+  const std::uint32_t turned = masked - 0xa282ead8u;
+  return (turned >> 17) | (turned << 15);
+}
+
+}  // namespace tagma::io
+
+// ---- tagma/io/crc32c.ipp
+#ifndef TAGMA_SINGLE_IO_CRC32C_IPP
+#define TAGMA_SINGLE_IO_CRC32C_IPP
+
+/// @file
+/// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io::detail {
+
+TAGMA_DECL crc_tables::crc_tables(std::uint32_t polynomial) {
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t c = byte;
+    for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
+    of[0][byte] = c;
+  }
+  for (int place = 1; place < 8; ++place)
+    for (std::uint32_t byte = 0; byte < 256; ++byte)
+      of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
+}
+
+TAGMA_DECL std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes, std::size_t size) {
+  const auto* at = static_cast<const unsigned char*>(bytes);
+  const auto& t = tables.of;
+  for (; size >= 8; at += 8, size -= 8) {
+    const std::uint32_t low = crc ^ (std::uint32_t{at[0]} | std::uint32_t{at[1]} << 8 | std::uint32_t{at[2]} << 16 |
+                                     std::uint32_t{at[3]} << 24);
+    crc = t[7][low & 0xff] ^ t[6][low >> 8 & 0xff] ^ t[5][low >> 16 & 0xff] ^ t[4][low >> 24] ^ t[3][at[4]] ^
+          t[2][at[5]] ^ t[1][at[6]] ^ t[0][at[7]];
+  }
+  for (; size > 0; ++at, --size) crc = (crc >> 8) ^ t[0][(crc ^ *at) & 0xff];
+  return crc;
+}
+
+TAGMA_COLD TAGMA_DECL std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
+  static const crc_tables tables(0x82f63b78u);
+  return ~extend_crc(tables, ~crc, bytes, size);
+}
+
+TAGMA_COLD TAGMA_DECL std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
+  static const crc_tables tables(0xedb88320u);
+  return ~extend_crc(tables, ~crc, bytes, size);
+}
+
+#if defined(__x86_64__)
+/// What `lane` zeros behind a checksum do to it.
+TAGMA_DECL crc_zeros::crc_zeros() {
+  const std::string_view zeros("\0\0\0\0\0\0\0\0", 8);
+  static const crc_tables tables(0x82f63b78u);
+  for (std::uint32_t bit = 0; bit < 32; ++bit) {
+    std::uint32_t crc = std::uint32_t{1} << bit;
+    for (std::size_t i = 0; i < lane / 8; ++i) crc = extend_crc(tables, crc, zeros.data(), 8);
+    const std::size_t place = bit / 8, first = std::size_t{1} << bit % 8;
+    for (std::size_t i = 0; i < first; ++i) of[place][first + i] = of[place][i] ^ crc;
+  }
+}
+
+/// The instruction takes three steps to answer and can begin one in each: so there are three lanes, which are put
+/// together (Gopal, Ozturk, Guilford, Wolrich, Feghali, Dixon and Karakoyunlu, "Fast CRC computation for iSCSI
+/// polynomial using CRC32 instruction", 2011).
+[[gnu::target("sse4.2")]] TAGMA_DECL std::uint32_t crc32c_by_processor(std::uint32_t crc, const void* bytes,
+                                                                       std::size_t size) {
+  constexpr std::size_t lane = crc_zeros::lane;
+  const auto* at = static_cast<const unsigned char*>(bytes);
+  const auto word = [](const unsigned char* from) {
+    unsigned long long w = 0;
+    std::memcpy(&w, from, 8);
+    return w;
+  };
+  unsigned long long state = static_cast<std::uint32_t>(~crc);
+  if (size >= 3 * lane) {
+    static const crc_zeros zeros;
+    for (; size >= 3 * lane; at += 3 * lane, size -= 3 * lane) {
+      unsigned long long second = 0, third = 0;
+      for (std::size_t i = 0; i < lane; i += 8) {
+        state = __builtin_ia32_crc32di(state, word(at + i));
+        second = __builtin_ia32_crc32di(second, word(at + lane + i));
+        third = __builtin_ia32_crc32di(third, word(at + 2 * lane + i));
+      }
+      state = zeros.behind(zeros.behind(static_cast<std::uint32_t>(state)) ^ static_cast<std::uint32_t>(second)) ^
+              static_cast<std::uint32_t>(third);
+    }
+  }
+  for (; size >= 8; at += 8, size -= 8) state = __builtin_ia32_crc32di(state, word(at));
+  auto rest = static_cast<std::uint32_t>(state);
+  for (; size > 0; ++at, --size) rest = __builtin_ia32_crc32qi(rest, *at);
+  return ~rest;
+}
+#endif
+
+}  // namespace tagma::io::detail
+
+namespace tagma::io {
+
+TAGMA_DECL std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
+#if defined(__x86_64__)
+  static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
+  if (has_instruction) return detail::crc32c_by_processor(crc, bytes, size);
+#endif
+  return detail::crc32c_by_tables(crc, bytes, size);
+}
+
+TAGMA_DECL std::uint32_t crc32c(std::string_view bytes) { return extend_crc32c(0, bytes.data(), bytes.size()); }
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CRC32C_IPP
+#endif  // TAGMA_SINGLE_IO_CRC32C_HPP
+// ---- tagma/nn/value_check.hpp
+#ifndef TAGMA_SINGLE_NN_VALUE_CHECK_HPP
+#define TAGMA_SINGLE_NN_VALUE_CHECK_HPP
+
+/// @file
+/// Which nodes take a run-time value from their program, and what such a value must hold, for programs that no compiler
+/// has checked.
+
+#include <cstdint>
+#include <string_view>
+
+namespace tagma::detail {
+
+/// What is wrong with a schedule of a learning rate; nullptr if nothing is.
+[[nodiscard]] TAGMA_COLD inline const char* schedule_problem(const carried_value& v) {
+  // How many numbers each kind of schedule reads (nn/schedules.hpp); pieces have one more than boundaries.
+  constexpr std::size_t least[] = {2, 5, 2, 5, 4};
+  const std::size_t numbers = v.bytes.size() / sizeof(double);
+  const bool known = v.integer >= 0 && v.integer <= 4 && v.bytes.size() % sizeof(double) == 0;
+  const bool pieces = v.integer == static_cast<std::int64_t>(schedule_kind::piecewise);
+  if (!known || numbers < least[v.integer] || (pieces && numbers % 2 != 0)) return "its schedule lacks numbers";
+  return nullptr;
+}
+
+/// What is wrong with what a node takes from its program, so that whatever a kernel reads of it is there.
+/// @param v its value; nullptr if it takes none
+/// @return nullptr if nothing is wrong
+[[nodiscard]] TAGMA_COLD inline const char* value_problem(const ir::op_info& op, ir::attribute_list attributes,
+                                                          const tensor_spec& spec, const carried_value* v) {
+  const bool rate = op.name == std::string_view(tagma::op::scheduled_rate::name);
+  const bool starts = op.is(ir::op_kind::variable) || op.name == std::string_view("initialize");
+  const ir::attribute begins = starts ? attributes[0] : 0;
+  const bool takes = rate || op.is(ir::op_kind::literal) || begins == carried_kind || begins == literal_kind;
+  if (takes != (v != nullptr)) return takes ? "has no value" : "takes no value";
+  if (rate) return schedule_problem(*v);
+  if (starts && begins == carried_kind) {
+    const auto last = static_cast<std::int64_t>(initializer_kind::data);
+    if (v->integer < 0 || v->integer > last) return "begins in a way that is not known";
+    const auto size = static_cast<extent>(v->bytes.size());
+    if (v->integer == last && (!(v->dims == spec.dims) || size != bytes_of(spec)))
+      return "its initial value has another size";
+  }
+  return nullptr;
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_NN_VALUE_CHECK_HPP
+
+namespace tagma {
+
+namespace detail {
+
 /// What a program has beside its graph tables, while it is read.
 struct read_tables {
   std::vector<const ir::operation_face*> operations;
@@ -5949,7 +6056,7 @@ struct read_tables {
 };
 
 /// A value that a node takes fits it: what is read of it when a program runs is there.
-TAGMA_COLD inline void check_value(const ir::graph_view& g, ir::node_id i, const carried_value* v) {
+TAGMA_COLD TAGMA_DECL void check_value(const ir::graph_view& g, ir::node_id i, const carried_value* v) {
   const ir::node& n = g[i];
   const bool lost = n.value >= 0 && v == nullptr;
   const char* const problem =
@@ -6077,9 +6184,7 @@ class program_parser {
 
 }  // namespace detail
 
-/// The bytes of a program. Equal programs have equal bytes.
-/// Throws InvalidArgument for a name of more than 65,535 bytes, Unimplemented for an operation that files cannot have.
-[[nodiscard]] TAGMA_COLD inline std::string write_program(const any_program& program) {
+TAGMA_COLD TAGMA_DECL std::string write_program(const any_program& program) {
   const ir::graph_view g = program.graph();
   detail::program_writer to;
   to.bytes() += detail::program_magic;
@@ -6145,9 +6250,7 @@ class program_parser {
   return static_cast<std::string&&>(to.bytes());
 }
 
-/// The program of such bytes. Throws DataLoss for bytes that are none, Unimplemented for a version or an operation that
-/// is not known, InvalidArgument for a graph that no compiler has made.
-[[nodiscard]] TAGMA_COLD inline any_program read_program_bytes(std::string_view bytes) {
+TAGMA_COLD TAGMA_DECL any_program read_program_bytes(std::string_view bytes) {
   constexpr std::size_t least = detail::program_head_bytes + detail::program_tail_bytes;
   detail::program_reader head(bytes);
   if (bytes.size() < least) head.refuse({bytes.size(), " bytes are less than those of an empty program, ", least});
@@ -6185,16 +6288,13 @@ class program_parser {
   return any_program(g, values, (flags & detail::program_is_soft) != 0, {tables.outputs.data(), tables.outputs.size()});
 }
 
-/// Writes a program to a file, which is replaced as a whole. Throws what the file system says.
-TAGMA_COLD inline void write_program(const any_program& program, const std::string& path) {
+TAGMA_COLD TAGMA_DECL void write_program(const any_program& program, const std::string& path) {
   const std::string bytes = write_program(program);
   const std::string_view pieces[] = {bytes};
   replace_file(path, pieces);
 }
-/// Reads it back; throws as `read_program_bytes`, and what the file system says.
-[[nodiscard]] TAGMA_COLD inline any_program read_program(const std::string& path) {
-  return read_program_bytes(read_file(path));
-}
+
+TAGMA_COLD TAGMA_DECL any_program read_program(const std::string& path) { return read_program_bytes(read_file(path)); }
 
 }  // namespace tagma
 

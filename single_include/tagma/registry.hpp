@@ -1539,32 +1539,7 @@ class heap_tables {
  public:
   /// A finished graph, for passes. Throws ResourceExhausted for one that a process would not have built, and
   /// `no_memory`.
-  explicit heap_tables(const graph_view& g) {
-    const auto fits = [&](std::size_t room) {
-      return g.nodes.size() <= room && g.edges.size() <= 4 * room && g.attribute_pool.size() <= 4 * room &&
-             g.back_edges.size() <= room / 2;
-    };
-    std::size_t room = 64;
-    while (!fits(room) && room < most_heap_nodes) room *= 2;
-    if (!fits(room) || g.requests.size() > std::size(built_.requests) || g.loops.size() > std::size(built_.loops))
-      fail(status_code::resource_exhausted,
-           {"passes: a graph of ", g.nodes.size(), " nodes, ", g.requests.size(), " devices and ", g.loops.size(),
-            " loops is larger than a process builds"});
-    built_.allocate(room, g.roots.size());
-    const auto copy = [](auto* to, const auto& from) {
-      for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
-      return static_cast<int>(from.size());
-    };
-    built_.nodes = copy(built_.storage.nodes.data(), g.nodes);
-    built_.edges = copy(built_.storage.edges.data(), g.edges);
-    built_.attributes = copy(built_.storage.attributes.data(), g.attribute_pool);
-    copy(built_.roots.data(), g.roots);
-    built_.request_count = copy(built_.requests, g.requests);
-    built_.loop_count = copy(built_.loops, g.loops);
-    built_.back_edge_count = copy(built_.back_edges.data(), g.back_edges);
-    copy(built_.loop_of.data(), g.loop_of);
-    scoped_ = g.requests.size() > 0, looped_ = g.loops.size() > 0;
-  }
+  explicit heap_tables(const graph_view& g);
 
   [[nodiscard]] const build_status& status() const { return built_.status; }
   /// The finished tables, as the compiler has them; empty if there was a problem.
@@ -1586,14 +1561,7 @@ class heap_tables {
   [[nodiscard]] array_view<const node_of_record> records() const { return nodes_of(built_); }
 
   /// Lets a pass rewrite the graph; nullptr: copies it without nodes that nobody reads. Throws `no_memory`.
-  void rewrite(void (*pass)(rewriter&)) {
-    std::size_t expected = 64;
-    while (expected < static_cast<std::size_t>(built_.nodes) + static_cast<std::size_t>(built_.nodes) / 4)
-      expected *= 2;
-    built_ = in_enough_room(expected, [&](std::size_t room) {
-      return ir::rewrite<heap_room, heap_room, heap_room, true, true>(built_, pass, room);
-    });
-  }
+  void rewrite(void (*pass)(rewriter&));
 
  protected:
   using graph_on_heap = built_graph<heap_room, heap_room, true, true>;
@@ -1619,19 +1587,7 @@ class heap_build : public heap_tables {
  public:
   /// Throws `no_memory`.
   /// @param roots as they are placed; @param named the same as their handles name them
-  heap_build(array_view<const record* const> roots, array_view<const record* const> named) : survey_(roots.size()) {
-    for (const record* r : roots) survey_.visit(*r);
-    for (const record* r : named) survey_.visit(*r);
-    root_place_ = survey_.join(named);
-    scoped_ = survey_.found.scoped, looped_ = survey_.found.looped;
-    fixed_array<const record*, heap_room> outputs;
-    make_room(roots.size(), outputs);
-    for (std::size_t i = 0; i < roots.size(); ++i) outputs[i] = roots[i];
-    built_ = in_enough_room(expected_nodes(survey_.found, most_heap_nodes), [&](std::size_t room) {
-      return build_graph<heap_room, heap_room, true, true>(outputs, survey_.owners.view(), survey_.gradients.view(),
-                                                           room);
-    });
-  }
+  heap_build(array_view<const record* const> roots, array_view<const record* const> named);
 
   /// The records that take a number of the program, in the order of the numbers.
   [[nodiscard]] array_view<const record* const> owners() const { return survey_.owners.view(); }
@@ -1646,6 +1602,69 @@ class heap_build : public heap_tables {
 };
 
 }  // namespace tagma::ir
+
+// ---- tagma/graph/heap_build.ipp
+#ifndef TAGMA_SINGLE_GRAPH_HEAP_BUILD_IPP
+#define TAGMA_SINGLE_GRAPH_HEAP_BUILD_IPP
+
+/// @file
+/// Definitions of heap_build.hpp: in the compiled half, or else in each file that includes it.
+
+#include <iterator>
+
+namespace tagma::ir {
+
+TAGMA_DECL heap_tables::heap_tables(const graph_view& g) {
+  const auto fits = [&](std::size_t room) {
+    return g.nodes.size() <= room && g.edges.size() <= 4 * room && g.attribute_pool.size() <= 4 * room &&
+           g.back_edges.size() <= room / 2;
+  };
+  std::size_t room = 64;
+  while (!fits(room) && room < most_heap_nodes) room *= 2;
+  if (!fits(room) || g.requests.size() > std::size(built_.requests) || g.loops.size() > std::size(built_.loops))
+    fail(status_code::resource_exhausted, {"passes: a graph of ", g.nodes.size(), " nodes, ", g.requests.size(),
+                                           " devices and ", g.loops.size(), " loops is larger than a process builds"});
+  built_.allocate(room, g.roots.size());
+  const auto copy = [](auto* to, const auto& from) {
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+    return static_cast<int>(from.size());
+  };
+  built_.nodes = copy(built_.storage.nodes.data(), g.nodes);
+  built_.edges = copy(built_.storage.edges.data(), g.edges);
+  built_.attributes = copy(built_.storage.attributes.data(), g.attribute_pool);
+  copy(built_.roots.data(), g.roots);
+  built_.request_count = copy(built_.requests, g.requests);
+  built_.loop_count = copy(built_.loops, g.loops);
+  built_.back_edge_count = copy(built_.back_edges.data(), g.back_edges);
+  copy(built_.loop_of.data(), g.loop_of);
+  scoped_ = g.requests.size() > 0, looped_ = g.loops.size() > 0;
+}
+
+TAGMA_DECL void heap_tables::rewrite(void (*pass)(rewriter&)) {
+  std::size_t expected = 64;
+  while (expected < static_cast<std::size_t>(built_.nodes) + static_cast<std::size_t>(built_.nodes) / 4) expected *= 2;
+  built_ = in_enough_room(expected, [&](std::size_t room) {
+    return ir::rewrite<heap_room, heap_room, heap_room, true, true>(built_, pass, room);
+  });
+}
+
+TAGMA_DECL heap_build::heap_build(array_view<const record* const> roots, array_view<const record* const> named)
+    : survey_(roots.size()) {
+  for (const record* r : roots) survey_.visit(*r);
+  for (const record* r : named) survey_.visit(*r);
+  root_place_ = survey_.join(named);
+  scoped_ = survey_.found.scoped, looped_ = survey_.found.looped;
+  fixed_array<const record*, heap_room> outputs;
+  make_room(roots.size(), outputs);
+  for (std::size_t i = 0; i < roots.size(); ++i) outputs[i] = roots[i];
+  built_ = in_enough_room(expected_nodes(survey_.found, most_heap_nodes), [&](std::size_t room) {
+    return build_graph<heap_room, heap_room, true, true>(outputs, survey_.owners.view(), survey_.gradients.view(),
+                                                         room);
+  });
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_HEAP_BUILD_IPP
 #endif  // TAGMA_SINGLE_GRAPH_HEAP_BUILD_HPP
 
 namespace tagma::detail {
@@ -2221,13 +2240,13 @@ namespace tagma::ir {
 
 namespace detail {
 
-/// True if an operation takes operands and attributes. One that does not list what it takes says so by its `infer`.
+/// True if an operation takes operands and attributes; one that does not list what it takes says so by its `infer`
+/// alone.
 template <class Op>
 [[nodiscard]] constexpr bool takes_all(infer_args& args) {
   if constexpr (requires(arguments & t) { Op::takes(t); })
-    return !check_arguments(face<Op>, args);
-  else
-    return rules<Op>.info->infer(args) == nullptr;
+    if (check_arguments(face<Op>, args)) return false;
+  return rules<Op>.info->infer(args) == nullptr;  // also of those whose type is given
 }
 
 }  // namespace detail
@@ -3791,6 +3810,41 @@ class kernel_then_loop {
 
 #include <string_view>
 
+// ---- tagma/device/face_list.hpp
+#ifndef TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+#define TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+
+/// @file
+/// Lists of operations as data, made of lists of types.
+
+#include <cstddef>
+
+namespace tagma::device::operations {
+
+/// Operations that are no rows of a family.
+template <class... Op>
+struct operation_list {};
+
+namespace detail {
+
+/// Room for all of them.
+struct face_list {
+  const ir::operation_face* list[256]{};
+  std::size_t count = 0;
+};
+template <class... Row>
+constexpr void add_faces(family<Row...>, face_list& to) {
+  ((to.list[to.count++] = &ir::face<typename Row::operation>), ...);
+}
+template <class... Op>
+constexpr void add_faces(operation_list<Op...>, face_list& to) {
+  ((to.list[to.count++] = &ir::face<Op>), ...);
+}
+
+}  // namespace detail
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
 // ---- tagma/device/input_operations.hpp
 #ifndef TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
 #define TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
@@ -3840,28 +3894,53 @@ namespace tagma::device::operations {
 
 /// What graphs have beside the operations of `all_families` and `input_families`: leaves, things of containers, results
 /// of operations that have several, and loops.
-template <class... Op>
-struct operation_list {};
 using structural = operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group,
                                   ir::keep, op::queue, op::reader, op::iterator, op::row, ir::loop_head, ir::times_head,
                                   ir::while_head, ir::loop_given, ir::loop_element, ir::loop_member, ir::loop_carried,
                                   ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
 
+/// All operations that a finished graph may have.
+[[nodiscard]] array_view<const ir::operation_face* const> operation_faces();
+
+/// The operation of a name, or nullptr.
+[[nodiscard]] const ir::operation_face* find_operation_face(std::string_view name);
+
 namespace detail {
 
-/// Room for all of them.
-struct face_list {
-  const ir::operation_face* list[256]{};
-  std::size_t count = 0;
-};
 template <class... Row>
-constexpr void add_faces(family<Row...>, face_list& to) {
-  ((to.list[to.count++] = &ir::face<typename Row::operation>), ...);
+constexpr bool has_name(family<Row...>, std::string_view name) {
+  return (false || ... || (Row::operation::name == name));
 }
 template <class... Op>
-constexpr void add_faces(operation_list<Op...>, face_list& to) {
-  ((to.list[to.count++] = &ir::face<Op>), ...);
+constexpr bool has_name(operation_list<Op...>, std::string_view name) {
+  return (false || ... || (Op::name == name));
 }
+template <class... Family>
+constexpr bool has_name(families<Family...>, std::string_view name) {
+  return (false || ... || has_name(Family{}, name));
+}
+
+}  // namespace detail
+
+/// Whether an operation that a finished graph may have is called so.
+[[nodiscard]] constexpr bool is_operation_name(std::string_view name) {
+  return detail::has_name(all_families{}, name) || detail::has_name(input_families{}, name) ||
+         detail::has_name(structural{}, name);
+}
+
+}  // namespace tagma::device::operations
+
+// ---- tagma/device/operation_faces.ipp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+
+/// @file
+/// Definitions of operation_faces.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::operations {
+
+namespace detail {
+
 template <class... Family, class... Input>
 constexpr face_list make_faces(families<Family...>, families<Input...>) {
   face_list all;
@@ -3874,19 +3953,18 @@ inline constexpr face_list faces = make_faces(all_families{}, input_families{});
 
 }  // namespace detail
 
-/// All operations that a finished graph may have.
-[[nodiscard]] constexpr array_view<const ir::operation_face* const> operation_faces() {
+TAGMA_DECL array_view<const ir::operation_face* const> operation_faces() {
   return {detail::faces.list, detail::faces.count};
 }
 
-/// The operation of a name, or nullptr.
-[[nodiscard]] TAGMA_COLD constexpr const ir::operation_face* find_operation_face(std::string_view name) {
+TAGMA_COLD TAGMA_DECL const ir::operation_face* find_operation_face(std::string_view name) {
   for (const ir::operation_face* const f : operation_faces())
     if (f->info().name == name) return f;
   return nullptr;
 }
 
 }  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
 #endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
 
 namespace tagma::device {
@@ -4168,9 +4246,11 @@ TAGMA_DECL kernel_registry::row kernel_registry::find(const char* key) const {
 namespace tagma::device::cpu::detail {
 
 TAGMA_COLD TAGMA_DECL void refuse(const ir::op_info& op, dtype out, const std::string& types) {
-  fail(status_code::unimplemented, {"the registry has no kernel of the CPU for ", op.name, types,
-                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out),
-                                    operations::find_operation(op.name) == nullptr ? operations::how_to_list : ""});
+  const bool known =
+      operations::is_operation_name(op.name) || operations::own_operation_list::of_process().find(op.name) != nullptr;
+  fail(status_code::unimplemented,
+       {"the registry has no kernel of the CPU for ", op.name, types, out == dtype::none ? "" : " to ",
+        out == dtype::none ? "" : to_string(out), known ? "" : operations::how_to_list});
 }
 
 TAGMA_DECL loop_recipe recipe_maker::make() {
@@ -8882,7 +8962,20 @@ using compositions =
                    op::hinge_loss, op::log_loss, op::cosine_distance, op::l2_loss, op::kl_divergence>;
 
 /// The operation or composition of a name, or nullptr.
-[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_face_to_build(std::string_view name) {
+[[nodiscard]] const ir::operation_face* find_face_to_build(std::string_view name);
+
+}  // namespace tagma::device::operations
+
+// ---- tagma/device/operations_to_build.ipp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_IPP
+#define TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_IPP
+
+/// @file
+/// Definitions of operations_to_build.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::operations {
+
+TAGMA_COLD TAGMA_DECL const ir::operation_face* find_face_to_build(std::string_view name) {
   if (const ir::operation_face* const found = find_operation(name)) return found;
   static constexpr detail::face_list all = [] {
     detail::face_list list;
@@ -8895,6 +8988,7 @@ using compositions =
 }
 
 }  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_IPP
 #endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
 
 namespace tagma::device::operations {

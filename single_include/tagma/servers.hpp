@@ -429,10 +429,7 @@ inline mistake mistake_made = mistake::none;  ///< by one test at a time
 /// Sessions whose programs run on the tasks of a cluster: the program is placed, cut, and given to the servers once,
 /// then runs are asked of all that they concern. State stays on the servers, and outlives the session.
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -490,7 +487,6 @@ struct restored_checkpoint {
 /// Checkpoints of a container, which several tasks write and read together.
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -2315,7 +2311,18 @@ class checkpoint_rounds::pause {
   bool over_ = false;
 };
 
-inline std::vector<variable_list> checkpoint_rounds::list() const {
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/checkpoint_rounds.ipp
+
+/// @file
+/// Definitions of checkpoint_rounds.hpp: in the compiled half, or else in each file that includes it.
+
+#include <map>
+
+namespace tagma::service {
+
+TAGMA_DECL std::vector<variable_list> checkpoint_rounds::list() const {
   task_round lists(whom_);
   for (std::size_t t = 0; t < whom_.tasks.size(); ++t) lists.ask(t, message::list_variables, container_);
   lists.wait();
@@ -2324,8 +2331,8 @@ inline std::vector<variable_list> checkpoint_rounds::list() const {
   return all;
 }
 
-inline saved_checkpoint checkpoint_rounds::save(const std::string& name, const save_options& how,
-                                                const std::function<void()>& check) const {
+TAGMA_DECL saved_checkpoint checkpoint_rounds::save(const std::string& name, const save_options& how,
+                                                    const std::function<void()>& check) const {
   std::vector<std::size_t> tasks;
   const std::vector<variable_list> there = list();
   for (std::size_t t = 0; t < there.size(); ++t)
@@ -2344,9 +2351,9 @@ inline saved_checkpoint checkpoint_rounds::save(const std::string& name, const s
   }
 }
 
-inline saved_checkpoint checkpoint_rounds::save(const std::string& name, const save_options& how,
-                                                const std::vector<std::size_t>& tasks, pause& now, bool held, bool full,
-                                                const std::function<void()>& check) const {
+TAGMA_DECL saved_checkpoint checkpoint_rounds::save(const std::string& name, const save_options& how,
+                                                    const std::vector<std::size_t>& tasks, pause& now, bool held,
+                                                    bool full, const std::function<void()>& check) const {
   task_round shards(whom_);
   for (const std::size_t t : tasks)
     shards.ask(t, message::save_shard, save_shard{container_, name, now.token(), held, full}.body());
@@ -2375,8 +2382,8 @@ inline saved_checkpoint checkpoint_rounds::save(const std::string& name, const s
   return made;
 }
 
-inline restored_checkpoint checkpoint_rounds::restore(const std::string& name, std::int64_t pause_ns,
-                                                      const std::vector<name_list>& wanted) const {
+TAGMA_DECL restored_checkpoint checkpoint_rounds::restore(const std::string& name, std::int64_t pause_ns,
+                                                          const std::vector<name_list>& wanted) const {
   std::vector<std::size_t> tasks;
   restored_checkpoint made;
   for (std::size_t t = 0; t < wanted.size(); ++t) {
@@ -2410,204 +2417,6 @@ inline restored_checkpoint checkpoint_rounds::restore(const std::string& name, s
   }
   now.end(false);
   return made;
-}
-
-}  // namespace tagma::service
-// ---- tagma/cluster/service/elements.hpp
-
-/// @file
-/// Elements of tensors in the bulk of a message: numbers as they lie in memory; of texts the offsets of their ends, of
-/// eight bytes each, and then their characters.
-
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace tagma::service {
-
-/// Elements of several tensors stand one behind the other, each at a multiple of so many bytes.
-inline constexpr std::uint64_t bulk_alignment = 64;
-/// Where the elements of the next tensor begin.
-[[nodiscard]] constexpr std::uint64_t aligned(std::uint64_t at) {
-  return (at + bulk_alignment - 1) / bulk_alignment * bulk_alignment;
-}
-
-/// Texts as they are written: where each ends, and their characters.
-struct text_elements {
-  const char* ends = nullptr;
-  const char* characters = nullptr;
-  std::uint64_t count = 0;
-  /// Their views.
-  void write(std::string_view* to) const;
-};
-
-/// Adds the elements of a tensor behind those of others.
-void add_elements(std::string& to, const raw_view& tensor);
-
-/// Takes the elements of one tensor after the other.
-class elements_reader {
- public:
-  /// @param bulk lives as long as what is taken
-  explicit elements_reader(array_view<const std::byte> bulk) : bulk_(bulk) {}
-  elements_reader(const elements_reader&) = delete;
-  elements_reader& operator=(const elements_reader&) = delete;
-
-  /// The next ones, which live as long as this does. Throws InvalidArgument if the bulk has too few bytes, or none that
-  /// are texts.
-  /// @param spec without open extents; type `none` has no elements
-  [[nodiscard]] raw_view take(const tensor_spec& spec);
-  /// The same of texts, without views of them.
-  [[nodiscard]] text_elements take_texts(const tensor_spec& spec);
-  /// Throws InvalidArgument if bytes are left.
-  void end() const;
-
- private:
-  array_view<const std::byte> bulk_;
-  std::uint64_t at_ = 0;
-  std::deque<std::vector<std::string_view>> texts_;
-};
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/elements.ipp
-
-/// @file
-/// Definitions of elements.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::service {
-
-TAGMA_DECL void add_elements(std::string& to, const raw_view& tensor) {
-  if (tensor.type == dtype::none) return;
-  to.resize(aligned(to.size()));
-  if (tensor.type != dtype::string) {
-    if (tensor.bytes() > 0) to.append(static_cast<const char*>(tensor.data), tensor.bytes());
-    return;
-  }
-  const view<const string_element> texts = tensor.as<string_element>();
-  std::uint64_t end = 0;
-  to.reserve(to.size() + runtime::handed_over_bytes(tensor));
-  for (const std::string_view t : texts) transport::put_number(to, end += t.size());
-  for (const std::string_view t : texts) to += t;
-}
-
-TAGMA_DECL raw_view elements_reader::take(const tensor_spec& spec) {
-  if (spec.type == dtype::none) return {};
-  at_ = aligned(at_);
-  if (spec.type == dtype::string) {
-    const text_elements taken = take_texts(spec);
-    taken.write(texts_.emplace_back(taken.count).data());
-    return {texts_.back().data(), spec.type, spec.dims};
-  }
-  const auto size = static_cast<std::uint64_t>(bytes_of(spec));
-  if (size > 0 && (at_ > bulk_.size() || size > bulk_.size() - at_))
-    fail(status_code::invalid_argument,
-         {"the elements have ", bulk_.size(), " bytes, and ", to_string(spec), " ends behind them"});
-  const raw_view taken{size > 0 ? bulk_.data() + at_ : nullptr, spec.type, spec.dims};
-  at_ += size;
-  return taken;
-}
-
-TAGMA_DECL void elements_reader::end() const {
-  if (at_ != bulk_.size())
-    fail(status_code::invalid_argument,
-         {"the elements end at ", at_, ", and the message has ", bulk_.size(), " bytes of them"});
-}
-
-TAGMA_COLD TAGMA_DECL text_elements elements_reader::take_texts(const tensor_spec& spec) {
-  at_ = aligned(at_);
-  const auto count = static_cast<std::uint64_t>(spec.dims.elements());
-  const std::uint64_t left = at_ > bulk_.size() ? 0 : bulk_.size() - at_;
-  if (count > left / 8)
-    fail(status_code::invalid_argument,
-         {"the elements have ", bulk_.size(), " bytes, and ", to_string(spec), " ends behind them"});
-  const char* const ends = reinterpret_cast<const char*>(bulk_.data()) + at_;
-  const char* const characters = ends + 8 * count;
-  const std::uint64_t most = left - 8 * count;
-  std::uint64_t before = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto end = transport::get_number<std::uint64_t>(ends + 8 * i);
-    if (end < before || end > most)
-      fail(status_code::invalid_argument, {"text ", i, " of ", to_string(spec), " ends at ", end, ", behind ", before,
-                                           " and before ", most, " is where it could"});
-    before = end;
-  }
-  at_ += 8 * count + before;
-  return {ends, characters, count};
-}
-
-TAGMA_COLD TAGMA_DECL void text_elements::write(std::string_view* to) const {
-  std::uint64_t before = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto end = transport::get_number<std::uint64_t>(ends + 8 * i);
-    to[i] = {characters + before, end - before};
-    before = end;
-  }
-}
-
-}  // namespace tagma::service
-// ---- tagma/cluster/service/feeds.hpp
-
-/// @file
-/// What a client feeds, by name, and what of it a part of its program takes.
-
-#include <string>
-#include <vector>
-
-namespace tagma::service {
-
-/// Throws InvalidArgument for what no placeholder of a program takes, with the rule of the compiler that says so.
-void check_feeds(const ir::graph_view& program, const std::vector<named_feed>& feeds);
-
-/// Adds those feeds to a run that nodes of a part take.
-/// @returns their elements, for its bulk
-[[nodiscard]] std::string add_feeds(const ir::graph_view& part, const std::vector<named_feed>& feeds, run_part& to);
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/feeds.ipp
-
-/// @file
-/// Definitions of feeds.hpp: in the compiled half, or else in each file that includes it.
-
-#include <utility>
-
-namespace tagma::service {
-
-TAGMA_COLD TAGMA_DECL void check_feeds(const ir::graph_view& g, const std::vector<named_feed>& feeds) {
-  for (std::size_t f = 0; f < feeds.size(); ++f) {
-    for (std::size_t k = 0; k < f; ++k)
-      if (feeds[k].name == feeds[f].name)
-        fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
-    bool found = false;
-    for (ir::node_id i = 0; i < g.size(); ++i) {
-      if (!g.info(i).is(ir::op_kind::placeholder) || g[i].name != feeds[f].name) continue;
-      found = true;
-      if (!(g[i].spec.type == feeds[f].value.type))
-        fail(status_code::invalid_argument,
-             {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", feeds[f].name,
-              " is ", to_string(g[i].spec), ", fed is ", to_string(feeds[f].value.type)});
-    }
-    if (!found)
-      fail(status_code::invalid_argument,
-           {"TAGMA-E054 run: what is fed is no placeholder of this program: ", feeds[f].name});
-  }
-}
-
-TAGMA_DECL std::string add_feeds(const ir::graph_view& g, const std::vector<named_feed>& feeds, run_part& to) {
-  std::string elements;
-  for (const named_feed& f : feeds) {
-    fed_tensor one;
-    for (ir::node_id i = 0; i < g.size(); ++i)
-      if (g.info(i).is(ir::op_kind::placeholder) && g[i].name == f.name) one.nodes.push_back(i);
-    if (one.nodes.empty()) continue;
-    one.spec = {f.value.type, f.value.dims};
-    add_elements(elements, f.value);
-    to.feeds.push_back(std::move(one));
-  }
-  return elements;
 }
 
 }  // namespace tagma::service
@@ -2853,6 +2662,38 @@ TAGMA_DECL restored_session restored_session::read(std::string_view body) {
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace tagma::service {
+
+/// A run that lasts, as its session knows it.
+struct lasting_run {
+  std::uint64_t graph, step;
+  std::int64_t lasted_ns;
+  const std::string& container;
+  const std::vector<placed_task>& tasks;
+  const std::vector<std::shared_ptr<outlet>>& outlets;  ///< of each task
+  const std::vector<any_program>& parts;                ///< likewise; empty graphs of those that have none
+};
+
+/// Questions to tasks, by their positions; nullptr for those that are not asked.
+using task_questions = std::vector<std::unique_ptr<question>>;
+
+/// "waiting for /job:ps/replica:0/task:1 at host:port for 5 s"
+[[nodiscard]] std::string who_is_missing(const std::vector<placed_task>& tasks, const task_questions& all,
+                                         std::int64_t lasted_ns);
+
+/// Whom the master of a session waits for while it opens that; empty if it says nothing.
+[[nodiscard]] std::string what_opens(std::uint64_t graph, outlet& master);
+
+/// What it waits for, as its tasks say, each of which has two seconds to answer.
+[[nodiscard]] std::string what_lasts(const lasting_run& run);
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/stall.ipp
+
+/// @file
+/// Definitions of stall.hpp: in the compiled half, or else in each file that includes it.
 
 // ---- tagma/cluster/service/reports.hpp
 
@@ -3318,20 +3159,10 @@ TAGMA_COLD TAGMA_DECL std::string waits_text(const resource_list::entry& e) {
 
 namespace tagma::service {
 
-/// A run that lasts, as its session knows it.
-struct lasting_run {
-  std::uint64_t graph, step;
-  std::int64_t lasted_ns;
-  const std::string& container;
-  const std::vector<placed_task>& tasks;
-  const std::vector<std::shared_ptr<outlet>>& outlets;  ///< of each task
-  const std::vector<any_program>& parts;                ///< likewise; empty graphs of those that have none
-};
-
 namespace detail {
 
 /// The tensor that an edge hands over: "'hidden/w' float32 [784, 256]", "matmul float32 [32, 10]".
-[[nodiscard]] TAGMA_COLD inline std::string edge_text(const std::vector<any_program>& parts, std::int32_t edge) {
+TAGMA_COLD TAGMA_DECL std::string edge_text(const std::vector<any_program>& parts, std::int32_t edge) {
   for (const any_program& part : parts) {
     const ir::graph_view g = part.graph();
     for (ir::node_id i = 0; i < g.size(); ++i) {
@@ -3347,12 +3178,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Questions to tasks, by their positions; nullptr for those that are not asked.
-using task_questions = std::vector<std::unique_ptr<question>>;
-
-/// "waiting for /job:ps/replica:0/task:1 at host:port for 5 s"
-[[nodiscard]] TAGMA_COLD inline std::string who_is_missing(const std::vector<placed_task>& tasks,
-                                                           const task_questions& all, std::int64_t lasted_ns) {
+TAGMA_COLD TAGMA_DECL std::string who_is_missing(const std::vector<placed_task>& tasks, const task_questions& all,
+                                                 std::int64_t lasted_ns) {
   std::string missing;
   for (std::size_t t = 0; t < tasks.size(); ++t)
     if (all[t] != nullptr && !all[t]->answered.load(memory_order::acquire))
@@ -3361,8 +3188,7 @@ using task_questions = std::vector<std::unique_ptr<question>>;
   return sentence({"waiting for ", missing, " for ", lasted_ns / 1'000'000'000, " s"});
 }
 
-/// Whom the master of a session waits for while it opens that; empty if it says nothing.
-[[nodiscard]] TAGMA_COLD inline std::string what_opens(std::uint64_t graph, outlet& master) {
+TAGMA_COLD TAGMA_DECL std::string what_opens(std::uint64_t graph, outlet& master) {
   gathering all;
   question one(all, {});
   transport::outgoing m;
@@ -3377,8 +3203,7 @@ using task_questions = std::vector<std::unique_ptr<question>>;
   return {};
 }
 
-/// What it waits for, as its tasks say, each of which has two seconds to answer.
-[[nodiscard]] TAGMA_COLD inline std::string what_lasts(const lasting_run& run) {
+TAGMA_COLD TAGMA_DECL std::string what_lasts(const lasting_run& run) {
   constexpr std::int64_t within_ns = 2'000'000'000;
   struct asked_task {
     std::size_t task;
@@ -3434,79 +3259,6 @@ using task_questions = std::vector<std::unique_ptr<question>>;
 }
 
 }  // namespace tagma::service
-// ---- tagma/cluster/updates_of_run.hpp
-
-/// @file
-/// What a run leaves behind: the variables that it updates, and other state that it changes.
-
-#include <string>
-
-namespace tagma {
-
-/// "'w', 'b' and more" of what outputs of a graph change, at most eight of them: variables by their names, queues and
-/// other resources by what is done to them. Empty if a run of them changes nothing.
-/// @param outputs by their positions
-[[nodiscard]] std::string updates_of_run(const ir::graph_view& g, array_view<const int> outputs);
-
-/// Whether a graph has variables, queues or other things that are on a server: then no other server stands in for it.
-[[nodiscard]] bool has_state(const ir::graph_view& g);
-
-}  // namespace tagma
-
-// ---- tagma/cluster/updates_of_run.ipp
-
-/// @file
-/// Definitions of updates_of_run.hpp: in the compiled half, or else in each file that includes it.
-
-#include <set>
-#include <vector>
-
-namespace tagma {
-
-namespace detail {
-
-/// Whether a node changes what outlives a run.
-[[nodiscard]] TAGMA_DECL bool changes_state(const ir::graph_view& g, ir::node_id i) {
-  const ir::op_info& op = g.info(i);
-  if (op.is(ir::op_kind::update) || op.is(ir::op_kind::optimizer)) return true;
-  if (!op.has_step()) return false;
-  for (const ir::node_id k : g.inputs(i))
-    if (g.info(k).is(ir::op_kind::resource)) return true;
-  // These are stateful since two of them are never one.
-  for (const ir::op_info* const harmless :
-       {&ir::info<op::send>, &ir::info<op::receive>, &ir::info<op::receive_open>, &ir::info<op::random_uniform>,
-        &ir::info<op::random_normal>, &ir::info<op::truncated_normal>, &ir::info<op::random_permutation>})
-    if (g[i].op->info == harmless) return false;
-  return op.stateful;
-}
-
-}  // namespace detail
-
-TAGMA_DECL std::string updates_of_run(const ir::graph_view& g, array_view<const int> outputs) {
-  std::vector<ir::node_id> roots;
-  for (const int o : outputs) roots.push_back(g.roots[o]);
-  const auto needs = ir::prune<heap_room>(g, roots);
-  std::set<std::string> names;
-  for (ir::node_id i = 0; i < g.size(); ++i)
-    if (ir::wants_value(needs[i]) && detail::changes_state(g, i))
-      names.insert(g.info(i).is(ir::op_kind::update) ? std::string(g[g.inputs(i)[0]].name)
-                                                     : std::string(g.info(i).name));
-  std::string text;
-  std::size_t count = 0;
-  for (const std::string& name : names) {
-    if (++count > 8) return text + " and more";
-    append_parts(text, {text.empty() ? "'" : ", '", name, "'"});
-  }
-  return text;
-}
-
-TAGMA_DECL bool has_state(const ir::graph_view& g) {
-  for (ir::node_id i = 0; i < g.size(); ++i)
-    if (g.info(i).is(ir::op_kind::variable) || g.info(i).is(ir::op_kind::resource)) return true;
-  return false;
-}
-
-}  // namespace tagma
 
 namespace tagma {
 
@@ -3690,8 +3442,293 @@ class cluster_session::open_step {
   std::uint64_t number_, answered_;
 };
 
-inline cluster_session::cluster_session(transport::network& by, const cluster& members, const task_id& home,
-                                        const any_program& program, cluster_session_options options)
+}  // namespace tagma
+
+// ---- tagma/cluster/session.ipp
+
+/// @file
+/// Definitions of session.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+// ---- tagma/cluster/service/elements.hpp
+
+/// @file
+/// Elements of tensors in the bulk of a message: numbers as they lie in memory; of texts the offsets of their ends, of
+/// eight bytes each, and then their characters.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::service {
+
+/// Elements of several tensors stand one behind the other, each at a multiple of so many bytes.
+inline constexpr std::uint64_t bulk_alignment = 64;
+/// Where the elements of the next tensor begin.
+[[nodiscard]] constexpr std::uint64_t aligned(std::uint64_t at) {
+  return (at + bulk_alignment - 1) / bulk_alignment * bulk_alignment;
+}
+
+/// Texts as they are written: where each ends, and their characters.
+struct text_elements {
+  const char* ends = nullptr;
+  const char* characters = nullptr;
+  std::uint64_t count = 0;
+  /// Their views.
+  void write(std::string_view* to) const;
+};
+
+/// Adds the elements of a tensor behind those of others.
+void add_elements(std::string& to, const raw_view& tensor);
+
+/// Takes the elements of one tensor after the other.
+class elements_reader {
+ public:
+  /// @param bulk lives as long as what is taken
+  explicit elements_reader(array_view<const std::byte> bulk) : bulk_(bulk) {}
+  elements_reader(const elements_reader&) = delete;
+  elements_reader& operator=(const elements_reader&) = delete;
+
+  /// The next ones, which live as long as this does. Throws InvalidArgument if the bulk has too few bytes, or none that
+  /// are texts.
+  /// @param spec without open extents; type `none` has no elements
+  [[nodiscard]] raw_view take(const tensor_spec& spec);
+  /// The same of texts, without views of them.
+  [[nodiscard]] text_elements take_texts(const tensor_spec& spec);
+  /// Throws InvalidArgument if bytes are left.
+  void end() const;
+
+ private:
+  array_view<const std::byte> bulk_;
+  std::uint64_t at_ = 0;
+  std::deque<std::vector<std::string_view>> texts_;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/elements.ipp
+
+/// @file
+/// Definitions of elements.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL void add_elements(std::string& to, const raw_view& tensor) {
+  if (tensor.type == dtype::none) return;
+  to.resize(aligned(to.size()));
+  if (tensor.type != dtype::string) {
+    if (tensor.bytes() > 0) to.append(static_cast<const char*>(tensor.data), tensor.bytes());
+    return;
+  }
+  const view<const string_element> texts = tensor.as<string_element>();
+  std::uint64_t end = 0;
+  to.reserve(to.size() + runtime::handed_over_bytes(tensor));
+  for (const std::string_view t : texts) transport::put_number(to, end += t.size());
+  for (const std::string_view t : texts) to += t;
+}
+
+TAGMA_DECL raw_view elements_reader::take(const tensor_spec& spec) {
+  if (spec.type == dtype::none) return {};
+  at_ = aligned(at_);
+  if (spec.type == dtype::string) {
+    const text_elements taken = take_texts(spec);
+    taken.write(texts_.emplace_back(taken.count).data());
+    return {texts_.back().data(), spec.type, spec.dims};
+  }
+  const auto size = static_cast<std::uint64_t>(bytes_of(spec));
+  if (size > 0 && (at_ > bulk_.size() || size > bulk_.size() - at_))
+    fail(status_code::invalid_argument,
+         {"the elements have ", bulk_.size(), " bytes, and ", to_string(spec), " ends behind them"});
+  const raw_view taken{size > 0 ? bulk_.data() + at_ : nullptr, spec.type, spec.dims};
+  at_ += size;
+  return taken;
+}
+
+TAGMA_DECL void elements_reader::end() const {
+  if (at_ != bulk_.size())
+    fail(status_code::invalid_argument,
+         {"the elements end at ", at_, ", and the message has ", bulk_.size(), " bytes of them"});
+}
+
+TAGMA_COLD TAGMA_DECL text_elements elements_reader::take_texts(const tensor_spec& spec) {
+  at_ = aligned(at_);
+  const auto count = static_cast<std::uint64_t>(spec.dims.elements());
+  const std::uint64_t left = at_ > bulk_.size() ? 0 : bulk_.size() - at_;
+  if (count > left / 8)
+    fail(status_code::invalid_argument,
+         {"the elements have ", bulk_.size(), " bytes, and ", to_string(spec), " ends behind them"});
+  const char* const ends = reinterpret_cast<const char*>(bulk_.data()) + at_;
+  const char* const characters = ends + 8 * count;
+  const std::uint64_t most = left - 8 * count;
+  std::uint64_t before = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto end = transport::get_number<std::uint64_t>(ends + 8 * i);
+    if (end < before || end > most)
+      fail(status_code::invalid_argument, {"text ", i, " of ", to_string(spec), " ends at ", end, ", behind ", before,
+                                           " and before ", most, " is where it could"});
+    before = end;
+  }
+  at_ += 8 * count + before;
+  return {ends, characters, count};
+}
+
+TAGMA_COLD TAGMA_DECL void text_elements::write(std::string_view* to) const {
+  std::uint64_t before = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto end = transport::get_number<std::uint64_t>(ends + 8 * i);
+    to[i] = {characters + before, end - before};
+    before = end;
+  }
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/feeds.hpp
+
+/// @file
+/// What a client feeds, by name, and what of it a part of its program takes.
+
+#include <string>
+#include <vector>
+
+namespace tagma::service {
+
+/// Throws InvalidArgument for what no placeholder of a program takes, with the rule of the compiler that says so.
+void check_feeds(const ir::graph_view& program, const std::vector<named_feed>& feeds);
+
+/// Adds those feeds to a run that nodes of a part take.
+/// @returns their elements, for its bulk
+[[nodiscard]] std::string add_feeds(const ir::graph_view& part, const std::vector<named_feed>& feeds, run_part& to);
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/feeds.ipp
+
+/// @file
+/// Definitions of feeds.hpp: in the compiled half, or else in each file that includes it.
+
+#include <utility>
+
+namespace tagma::service {
+
+TAGMA_COLD TAGMA_DECL void check_feeds(const ir::graph_view& g, const std::vector<named_feed>& feeds) {
+  for (std::size_t f = 0; f < feeds.size(); ++f) {
+    for (std::size_t k = 0; k < f; ++k)
+      if (feeds[k].name == feeds[f].name)
+        fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
+    bool found = false;
+    for (ir::node_id i = 0; i < g.size(); ++i) {
+      if (!g.info(i).is(ir::op_kind::placeholder) || g[i].name != feeds[f].name) continue;
+      found = true;
+      if (!(g[i].spec.type == feeds[f].value.type))
+        fail(status_code::invalid_argument,
+             {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", feeds[f].name,
+              " is ", to_string(g[i].spec), ", fed is ", to_string(feeds[f].value.type)});
+    }
+    if (!found)
+      fail(status_code::invalid_argument,
+           {"TAGMA-E054 run: what is fed is no placeholder of this program: ", feeds[f].name});
+  }
+}
+
+TAGMA_DECL std::string add_feeds(const ir::graph_view& g, const std::vector<named_feed>& feeds, run_part& to) {
+  std::string elements;
+  for (const named_feed& f : feeds) {
+    fed_tensor one;
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (g.info(i).is(ir::op_kind::placeholder) && g[i].name == f.name) one.nodes.push_back(i);
+    if (one.nodes.empty()) continue;
+    one.spec = {f.value.type, f.value.dims};
+    add_elements(elements, f.value);
+    to.feeds.push_back(std::move(one));
+  }
+  return elements;
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/updates_of_run.hpp
+
+/// @file
+/// What a run leaves behind: the variables that it updates, and other state that it changes.
+
+#include <string>
+
+namespace tagma {
+
+/// "'w', 'b' and more" of what outputs of a graph change, at most eight of them: variables by their names, queues and
+/// other resources by what is done to them. Empty if a run of them changes nothing.
+/// @param outputs by their positions
+[[nodiscard]] std::string updates_of_run(const ir::graph_view& g, array_view<const int> outputs);
+
+/// Whether a graph has variables, queues or other things that are on a server: then no other server stands in for it.
+[[nodiscard]] bool has_state(const ir::graph_view& g);
+
+}  // namespace tagma
+
+// ---- tagma/cluster/updates_of_run.ipp
+
+/// @file
+/// Definitions of updates_of_run.hpp: in the compiled half, or else in each file that includes it.
+
+#include <set>
+#include <vector>
+
+namespace tagma {
+
+namespace detail {
+
+/// Whether a node changes what outlives a run.
+[[nodiscard]] TAGMA_DECL bool changes_state(const ir::graph_view& g, ir::node_id i) {
+  const ir::op_info& op = g.info(i);
+  if (op.is(ir::op_kind::update) || op.is(ir::op_kind::optimizer)) return true;
+  if (!op.has_step()) return false;
+  for (const ir::node_id k : g.inputs(i))
+    if (g.info(k).is(ir::op_kind::resource)) return true;
+  // These are stateful since two of them are never one.
+  for (const ir::op_info* const harmless :
+       {&ir::info<op::send>, &ir::info<op::receive>, &ir::info<op::receive_open>, &ir::info<op::random_uniform>,
+        &ir::info<op::random_normal>, &ir::info<op::truncated_normal>, &ir::info<op::random_permutation>})
+    if (g[i].op->info == harmless) return false;
+  return op.stateful;
+}
+
+}  // namespace detail
+
+TAGMA_DECL std::string updates_of_run(const ir::graph_view& g, array_view<const int> outputs) {
+  std::vector<ir::node_id> roots;
+  for (const int o : outputs) roots.push_back(g.roots[o]);
+  const auto needs = ir::prune<heap_room>(g, roots);
+  std::set<std::string> names;
+  for (ir::node_id i = 0; i < g.size(); ++i)
+    if (ir::wants_value(needs[i]) && detail::changes_state(g, i))
+      names.insert(g.info(i).is(ir::op_kind::update) ? std::string(g[g.inputs(i)[0]].name)
+                                                     : std::string(g.info(i).name));
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    if (++count > 8) return text + " and more";
+    append_parts(text, {text.empty() ? "'" : ", '", name, "'"});
+  }
+  return text;
+}
+
+TAGMA_DECL bool has_state(const ir::graph_view& g) {
+  for (ir::node_id i = 0; i < g.size(); ++i)
+    if (g.info(i).is(ir::op_kind::variable) || g.info(i).is(ir::op_kind::resource)) return true;
+  return false;
+}
+
+}  // namespace tagma
+
+namespace tagma {
+
+TAGMA_DECL cluster_session::cluster_session(transport::network& by, const cluster& members, const task_id& home,
+                                            const any_program& program, cluster_session_options options)
     : network_(by), program_(program), options_(std::move(options)) {
   graph_ = service::draw_number();
   try {
@@ -3707,13 +3744,13 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
   }
 }
 
-inline void cluster_session::add_task(const cluster& members, const task_id& id) {
+TAGMA_DECL void cluster_session::add_task(const cluster& members, const task_id& id) {
   tasks_.push_back({id, to_string(members.task_address(id.job, id.task))});
   outlets_.push_back(
       service::outlet_of_client(network_, tasks_.back().address, options_.link, id, options_.connect_ns, graph_));
 }
 
-inline void cluster_session::begin_here(const cluster& members, const task_id& home) {
+TAGMA_DECL void cluster_session::begin_here(const cluster& members, const task_id& home) {
   std::vector<task_devices> devices = visible_tasks(devices_of(members), home, options_.device_filters);
   for (const task_devices& d : devices) add_task(members, d.id);
   variable_homes homes;
@@ -3729,7 +3766,7 @@ inline void cluster_session::begin_here(const cluster& members, const task_id& h
 }
 
 /// All of the program is the part of the home, which takes it for the cluster.
-inline void cluster_session::begin_at_server(const cluster& members, const task_id& home) {
+TAGMA_DECL void cluster_session::begin_at_server(const cluster& members, const task_id& home) {
   add_task(members, home);
   cut_.parts.resize(1);
   for (std::size_t o = 0; o < program_.graph().roots.size(); ++o)
@@ -3739,7 +3776,7 @@ inline void cluster_session::begin_at_server(const cluster& members, const task_
   has_state_.push_back(has_state(program_.graph()));
 }
 
-inline transport::outgoing cluster_session::as_session(const service::add_part& what) const {
+TAGMA_DECL transport::outgoing cluster_session::as_session(const service::add_part& what) const {
   transport::outgoing m;
   m.kind = static_cast<std::uint16_t>(service::message::open_session);
   m.body = service::open_session{what,
@@ -3753,14 +3790,14 @@ inline transport::outgoing cluster_session::as_session(const service::add_part& 
   return m;
 }
 
-inline void cluster_session::take_devices(std::string_view answer) {
+TAGMA_DECL void cluster_session::take_devices(std::string_view answer) {
   devices_ = service::node_devices::read(answer).devices();
   if (devices_.size() != static_cast<std::size_t>(program_.graph().size()))
     fail(status_code::internal,
          {to_string(tasks_[0].id), " knows devices of ", devices_.size(), " nodes, not of ", program_.graph().size()});
 }
 
-inline cluster_session::~cluster_session() {
+TAGMA_DECL cluster_session::~cluster_session() {
   for (std::size_t t = 0; t < outlets_.size(); ++t) {
     if (has_part_[t]) {
       transport::outgoing m;
@@ -3772,7 +3809,7 @@ inline cluster_session::~cluster_session() {
   }
 }
 
-inline service::wait_limits cluster_session::waits_for(const service::task_questions& all) {
+TAGMA_DECL service::wait_limits cluster_session::waits_for(const service::task_questions& all) {
   service::wait_limits limits(options_.opening);
   limits.tell_after_ns = options_.told ? options_.tell_ns : 0;
   limits.tell = [this, &all](std::int64_t lasted_ns) {
@@ -3782,7 +3819,7 @@ inline service::wait_limits cluster_session::waits_for(const service::task_quest
   return limits;
 }
 
-inline void cluster_session::list_variables(variable_homes& homes) {
+TAGMA_DECL void cluster_session::list_variables(variable_homes& homes) {
   service::gathering all;
   service::task_questions asked;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -3807,7 +3844,7 @@ inline void cluster_session::list_variables(variable_homes& homes) {
     }
 }
 
-inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint64_t first_step) {
+TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::uint64_t first_step) {
   // Whatever can be thrown is thrown before the first question is asked.
   std::vector<std::shared_ptr<const std::string>> files(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t)
@@ -3857,7 +3894,7 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
   }
 }
 
-inline void cluster_session::add_missing_parts() {
+TAGMA_DECL void cluster_session::add_missing_parts() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (adding_) added_.wait(lock);
   struct turn {
@@ -3889,7 +3926,7 @@ inline void cluster_session::add_missing_parts() {
   }
 }
 
-inline cluster_session::planned_run cluster_session::plan_run(const std::vector<int>& wanted) {
+TAGMA_DECL cluster_session::planned_run cluster_session::plan_run(const std::vector<int>& wanted) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = planned_.find(wanted);
@@ -3912,8 +3949,8 @@ inline cluster_session::planned_run cluster_session::plan_run(const std::vector<
   return planned_.emplace(wanted, std::move(made)).first->second;
 }
 
-inline error cluster_session::explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
-                                      const service::repeated_call& call, const error& why) const {
+TAGMA_DECL error cluster_session::explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
+                                          const service::repeated_call& call, const error& why) const {
   const bool gone = why.code() == status_code::not_found;  // the server, or its memory of this program
   std::string text = asked_.named(task, runtime::without_code(why.what()));
   const std::string updated = updates_of_run(parts_[task].graph(), asked);
@@ -3924,7 +3961,8 @@ inline error cluster_session::explain(std::size_t task, const std::vector<int>& 
   return error(gone ? status_code::aborted : why.code(), text);
 }
 
-inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why) {
+TAGMA_DECL void cluster_session::end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked,
+                                         const error* why) {
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty() || (why != nullptr && TAGMA_BROKEN(end_not_said))) continue;
     transport::outgoing m;
@@ -3936,8 +3974,9 @@ inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::
   }
 }
 
-inline std::vector<any_tensor> cluster_session::run(const std::vector<output_name>& outputs,
-                                                    const std::vector<named_feed>& feeds, const run_limits& limits) {
+TAGMA_DECL std::vector<any_tensor> cluster_session::run(const std::vector<output_name>& outputs,
+                                                        const std::vector<named_feed>& feeds,
+                                                        const run_limits& limits) {
   if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
   std::vector<int> wanted;
   for (const output_name& o : outputs) {
@@ -3948,9 +3987,9 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
   return run_outputs(wanted, feeds, limits);
 }
 
-inline std::vector<any_tensor> cluster_session::run_outputs(const std::vector<int>& wanted,
-                                                            const std::vector<named_feed>& feeds,
-                                                            const run_limits& limits) {
+TAGMA_DECL std::vector<any_tensor> cluster_session::run_outputs(const std::vector<int>& wanted,
+                                                                const std::vector<named_feed>& feeds,
+                                                                const run_limits& limits) {
   if (limits.pool != run_limits::any_pool || limits.trace != nullptr)
     fail(status_code::invalid_argument, "run: pools of threads and timelines are of local sessions");
   const service::wait_limits waits(limits);
@@ -3973,11 +4012,11 @@ inline std::vector<any_tensor> cluster_session::run_outputs(const std::vector<in
   }
 }
 
-inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& wanted,
-                                                    const std::vector<std::vector<int>>& asked,
-                                                    const std::vector<named_feed>& feeds, bool by_any_server,
-                                                    std::int64_t until, const service::wait_limits& limits,
-                                                    bool& again) {
+TAGMA_DECL std::vector<any_tensor> cluster_session::run(const std::vector<int>& wanted,
+                                                        const std::vector<std::vector<int>>& asked,
+                                                        const std::vector<named_feed>& feeds, bool by_any_server,
+                                                        std::int64_t until, const service::wait_limits& limits,
+                                                        bool& again) {
   const open_step now(*this);
   const std::uint64_t step = now.number();
   std::vector<service::part_results> got(tasks_.size());
@@ -4055,19 +4094,580 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
 
 }  // namespace tagma
 
-// ---- tagma/cluster/monitored_session.hpp
+// ---- tagma/cluster/master.hpp
 
 /// @file
-/// Training that goes on when a server was lost: a session that is made again, restored, and asked again.
+/// The master service of a server: sessions over its cluster that it keeps for clients, which connect to it alone.
 
-#include <algorithm>
+// ---- tagma/cluster/service/kept_session.hpp
+
+/// @file
+/// A session over the cluster that a server keeps for a client, as its worker sees it.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace tagma::service {
+
+/// What a session that a server keeps had to say last, such as whom it waits for; empty: nothing.
+class last_told {
+ public:
+  void set(const std::string& text) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    text_ = text;
+  }
+  [[nodiscard]] std::string get() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return text_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string text_;
+};
+
+/// For several threads, all of which may wait. These are no virtual functions, which g++ compiles in every file that
+/// sees them, with all that they reach.
+struct kept_session {
+  std::function<std::vector<any_tensor>(const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
+                                        const run_limits& limits)>
+      run;
+  std::function<saved_checkpoint(const std::string& name, const save_options& how)> save;
+  std::function<restored_checkpoint(const std::string& name, std::int64_t pause_ns)> restore;
+  node_devices devices;
+};
+
+/// Makes one; waits for the tasks of the cluster.
+/// @param as who asks the other tasks, and with which secret
+/// @param told is set by the session while it opens, and by its runs
+/// @param opening who may stop it until then
+using session_opener =
+    std::function<kept_session(const open_session& what, const any_program& program, const transport::options& as,
+                               const std::shared_ptr<last_told>& told, const run_limits& opening)>;
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/worker_options.hpp
+
+/// @file
+/// How a worker behaves.
+
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
+
+namespace tagma::service {
+
+/// Times are nanoseconds.
+struct worker_options {
+  cluster members{};                             ///< told to clients that ask
+  transport::options link{};                     ///< whom it believes; `self` is who it is
+  int intra_op_threads = 0;                      ///< of each graph, as of a session
+  int inter_op_threads = 0;                      ///< likewise
+  std::size_t most_runs = 256;                   ///< parts of runs at the same time; others wait
+  std::int64_t peers_ns = 30'000'000'000;        ///< how long it waits for other tasks
+  std::int64_t lease_ns = 60'000'000'000;        ///< how long graphs stay whose client has lost its connection
+  std::size_t outcomes = 4096;                   ///< answers to runs that each graph keeps until its client has them,
+  std::size_t outcome_bytes = 64 * 1024 * 1024;  ///< and bytes of their results
+  std::string checkpoints{};                     ///< a directory for checkpoints; empty: none are made
+  int checkpoint_chain = 8;                      ///< a checkpoint has no variable from one that is so many older
+  std::int64_t checkpoint_every_ns = 0;          ///< it saves its variables by itself so often, 0: never,
+  std::uint32_t checkpoints_kept = 5;            ///< and keeps so many of these
+  /// A chief wants the process to end; by the thread of the network, and so returns at once. Without it, only the
+  /// process itself ends the worker.
+  std::function<void()> stop_asked{};
+  /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
+  std::function<void(const std::string&)> told{};
+  /// Makes sessions over the cluster for clients that want theirs driven from here; without it there are none.
+  session_opener open_session{};
+};
+
+}  // namespace tagma::service
+
+namespace tagma {
+
+/// For `service::worker_options::open_session`: sessions over the cluster of the worker, with what asks for no device
+/// at its task.
+/// @param by outlives the worker
+[[nodiscard]] service::session_opener open_by_master(transport::network& by, const cluster& members);
+
+}  // namespace tagma
+
+// ---- tagma/cluster/master.ipp
+
+/// @file
+/// Definitions of master.hpp: in the compiled half, or else in each file that includes it.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// ---- tagma/cluster/ask_for_cluster.hpp
+
+/// @file
+/// A cluster of which one server is known.
+
+#include <string>
+
+namespace tagma {
+
+/// A cluster, as one of its servers describes it, and which task that server is.
+struct described_cluster {
+  cluster members;
+  task_id home;
+};
+/// Asks the server at an address. Throws Unavailable if there is none.
+[[nodiscard]] described_cluster ask_for_cluster(transport::network& by, const std::string& address,
+                                                const cluster_session_options& options = {});
+
+namespace detail {
+
+/// A cluster in which one task is where it was reached, if the system chose its port when it began.
+[[nodiscard]] cluster reached_cluster(const std::vector<service::placed_task>& tasks, const task_id& self,
+                                      const std::string& address);
+
+}  // namespace detail
+
+}  // namespace tagma
+
+// ---- tagma/cluster/ask_for_cluster.ipp
+
+/// @file
+/// Definitions of ask_for_cluster.hpp: in the compiled half, or else in each file that includes it.
+
+#include <map>
+
+// ---- tagma/cluster/service/inquiry.hpp
+
+/// @file
+/// Questions to several servers at a time, for whoever looks into a cluster: one that is not there is one answer less.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tagma::service {
+
+/// A call to a server.
+struct inquiry_question {
+  placed_task whom;  ///< task -1: whoever is at the address
+  message kind = message::status;
+  std::string body{};
+};
+
+/// What came of it.
+struct inquiry_answer {
+  std::optional<error> problem;  ///< set if there is no answer, or an error is the answer
+  std::string body;
+  std::vector<std::byte> bulk;
+
+  [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
+};
+
+namespace detail {
+
+/// Calls whose ends one thread waits for.
+class open_questions {
+ public:
+  class one final : public transport::call {
+   public:
+    one(open_questions& of, inquiry_answer& to) : of_(of), to_(to) {}
+    void replied(transport::incoming& reply) noexcept override {
+      try {
+        to_.body = std::string(reply.body);
+        to_.bulk = std::move(reply.buffer);
+      } catch (const std::exception& e) {
+        to_.problem.emplace(status_code::internal, e.what());
+      }
+      of_.come();
+    }
+    void failed(const error& why) noexcept override {
+      to_.problem.emplace(why);
+      of_.come();
+    }
+
+   private:
+    open_questions& of_;
+    inquiry_answer& to_;
+  };
+
+  explicit open_questions(std::size_t count) : open_(count) {}
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (open_ != 0) changed_.wait(lock);
+  }
+
+ private:
+  void come() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --open_;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  condition changed_;
+  std::size_t open_;
+};
+
+}  // namespace detail
+
+/// For one thread. Connections are made when somebody is asked, and kept until the end.
+class inquiry {
+ public:
+  /// @param by outlives it
+  /// @param how who asks, and the secret
+  /// @param within_ns how long each question may take, connecting included
+  inquiry(transport::network& by, transport::options how, std::int64_t within_ns)
+      : network_(by), how_(std::move(how)), within_ns_(within_ns) {}
+  inquiry(const inquiry&) = delete;
+  inquiry& operator=(const inquiry&) = delete;
+  ~inquiry();
+
+  /// Asks all of them at once, and waits for what becomes of each; answers are in the order of the questions.
+  [[nodiscard]] std::vector<inquiry_answer> ask(const std::vector<inquiry_question>& questions);
+  /// One alone. Throws what is wrong.
+  [[nodiscard]] inquiry_answer ask(const inquiry_question& question);
+
+ private:
+  transport::network& network_;
+  transport::options how_;
+  std::int64_t within_ns_;
+  std::map<std::string, std::shared_ptr<outlet>> outlets_;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/inquiry.ipp
+
+/// @file
+/// Definitions of inquiry.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_COLD TAGMA_DECL inquiry::~inquiry() {
+  for (const auto& [address, out] : outlets_) out->close();
+}
+
+TAGMA_COLD TAGMA_DECL std::vector<inquiry_answer> inquiry::ask(const std::vector<inquiry_question>& questions) {
+  std::vector<inquiry_answer> answers(questions.size());
+  detail::open_questions open(questions.size());
+  std::vector<std::unique_ptr<detail::open_questions::one>> calls;
+  std::vector<std::shared_ptr<outlet>> whom;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const placed_task& t = questions[i].whom;
+    std::shared_ptr<outlet>& out = outlets_[t.address];
+    if (out == nullptr) out = std::make_shared<outlet>(network_, t.address, how_, t.id, within_ns_, loss());
+    whom.push_back(out);
+    calls.push_back(std::make_unique<detail::open_questions::one>(open, answers[i]));
+  }
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(questions[i].kind);
+    m.body = questions[i].body;
+    whom[i]->ask(std::move(m), within_ns_, *calls[i]);
+  }
+  open.wait();
+  return answers;
+}
+
+TAGMA_COLD TAGMA_DECL inquiry_answer inquiry::ask(const inquiry_question& question) {
+  std::vector<inquiry_answer> one = ask(std::vector<inquiry_question>{question});
+  if (one[0].problem.has_value()) throw error(*one[0].problem);
+  return std::move(one[0]);
+}
+
+}  // namespace tagma::service
+
+namespace tagma {
+
+namespace detail {
+
+TAGMA_DECL cluster reached_cluster(const std::vector<service::placed_task>& tasks, const task_id& self,
+                                   const std::string& address) {
+  std::map<std::string, std::map<int, std::string>> jobs;
+  for (const service::placed_task& t : tasks) {
+    const bool chosen = t.id == self && t.address.ends_with(":0");
+    jobs[t.id.job][t.id.task] = chosen ? address : t.address;
+  }
+  return cluster(jobs);
+}
+
+}  // namespace detail
+
+TAGMA_DECL described_cluster ask_for_cluster(transport::network& by, const std::string& address,
+                                             const cluster_session_options& options) {
+  service::inquiry one(by, options.link, options.connect_ns);
+  service::inquiry_answer answer;
+  try {
+    answer = one.ask(service::inquiry_question{{{"", -1}, address}, service::message::list_tasks});
+  } catch (const error& e) {
+    throw error(e.code(), sentence({"the server at ", address, ": ", runtime::without_code(e.what())}));
+  }
+  const service::task_list list = service::task_list::read(answer.body);
+  return {detail::reached_cluster(list.tasks, list.self, address), list.self};
+}
+
+}  // namespace tagma
+// ---- tagma/cluster/session_checkpoints.hpp
+
+/// @file
+/// How a session has checkpoints made: definitions of session.hpp.
+
+// ---- tagma/cluster/session_checkpoints.ipp
+
+/// @file
+/// Definitions of session_checkpoints.hpp: in the compiled half, or else in each file that includes it.
+
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
+
+namespace tagma {
+
+/// Throws Aborted if a server that has variables of the program is another one than when it got its part, Unavailable
+/// for one that is not there.
+TAGMA_DECL void cluster_session::check_servers() const {
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (!has_state_[t]) continue;
+    const std::shared_ptr<transport::link> link = outlets_[t]->current();
+    const std::string name = to_string(task_device(tasks_[t].id));
+    if (link == nullptr) fail(status_code::unavailable, {name, ": the connection was lost; nothing was saved"});
+    if (link->peer().incarnation != servers_[t])
+      fail(status_code::aborted, {name, ": the server was started anew since it got graph ", graph_,
+                                  ", and what its variables were is lost; nothing was saved"});
+  }
+}
+
+TAGMA_DECL std::string cluster_session::ask_master(service::message kind, std::string body) {
+  service::task_round one(asked_);
+  one.ask(0, kind, std::move(body));
+  one.wait();
+  return one.body(0);
+}
+
+TAGMA_DECL saved_checkpoint cluster_session::save(const std::string& name, const save_options& how) {
+  if (by_server())
+    return service::saved_session::read(
+               ask_master(service::message::save_session, service::save_session{graph_, name, how}.body()))
+        .made;
+  return service::checkpoint_rounds(asked_, options_.container).save(name, how, [&] { check_servers(); });
+}
+
+TAGMA_DECL restored_checkpoint cluster_session::restore(const std::string& name, std::int64_t pause_ns) {
+  if (by_server())
+    return service::restored_session::read(
+               ask_master(service::message::restore_session, service::restore_session{graph_, name, pause_ns}.body()))
+        .made;
+  std::vector<service::name_list> wanted(tasks_.size());
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    std::set<std::string> names;
+    const ir::graph_view g = parts_[t].graph();
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (g.info(i).is(ir::op_kind::variable))
+        names.insert(runtime::name_in_container(options_.variable_prefix, g[i].name, g[i].suffix));
+    wanted[t].names = {names.begin(), names.end()};
+  }
+  return service::checkpoint_rounds(asked_, options_.container).restore(name, pause_ns, wanted);
+}
+
+}  // namespace tagma
+
+namespace tagma {
+
+namespace detail {
+
+TAGMA_DECL service::kept_session open_for_client(transport::network& by, const cluster& members,
+                                                 const service::open_session& what, const any_program& program,
+                                                 const transport::options& as,
+                                                 const std::shared_ptr<service::last_told>& told,
+                                                 const run_limits& opening) {
+  cluster_session_options how;
+  how.link = as;
+  how.container = what.what.container, how.variable_prefix = what.what.variable_prefix;
+  how.seed = what.what.seed, how.kept_apart = what.what.kept_apart;
+  how.device_filters = what.device_filters;
+  how.connect_ns = what.connect_ns, how.run_ns = what.run_ns, how.again_ns = what.again_ns;
+  how.tell_ns = what.tell_ns - what.tell_ns / 4;  // before the client wants to know
+  how.stall_ns = what.stall_ns - what.stall_ns / 4;
+  how.opening = opening;
+  how.told = [told](const std::string& t) { told->set(t); };
+  const task_id home{as.self.job, as.self.task};
+  const cluster there = reached_cluster(service::tasks_of(members), home, what.what.tasks[0].address);
+  const auto session = std::make_shared<cluster_session>(by, there, home, program, how);
+  service::kept_session kept;
+  std::vector<device_spec> devices;
+  for (ir::node_id i = 0; i < program.graph().size(); ++i) devices.push_back(session->device_of(i));
+  kept.devices = service::node_devices::of(devices);
+  kept.run = [session, told](const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
+                             const run_limits& limits) {
+    struct silence {  // also where the run has failed
+      ~silence() { of.set({}); }
+      service::last_told& of;
+    };
+    const silence then{*told};
+    return session->run_outputs(outputs, feeds, limits);
+  };
+  kept.save = [session](const std::string& name, const save_options& o) { return session->save(name, o); };
+  kept.restore = [session](const std::string& name, std::int64_t pause_ns) { return session->restore(name, pause_ns); };
+  return kept;
+}
+
+}  // namespace detail
+
+TAGMA_DECL service::session_opener open_by_master(transport::network& by, const cluster& members) {
+  return [&by, members](const service::open_session& what, const any_program& program, const transport::options& as,
+                        const std::shared_ptr<service::last_told>& told, const run_limits& opening) {
+    return detail::open_for_client(by, members, what, program, as, told, opening);
+  };
+}
+
+}  // namespace tagma
+// ---- tagma/cluster/monitored_session.hpp
+
+/// @file
+/// Training that goes on when a server was lost: a session that is made again, restored, and asked again.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tagma {
+
+/// What is called around runs, by the thread that asks for them; those that are empty are not. Runs that are done again
+/// are seen again by `before_run`.
+struct run_hooks {
+  std::function<void(cluster_session&)> session_made{};  ///< and restored, if it was
+  std::function<void()> before_run{};
+  std::function<void(const std::vector<any_tensor>&)> after_run{};  ///< of those that were well
+};
+
+/// How training is kept going. Times are nanoseconds.
+struct monitored_options {
+  bool chief = true;          ///< makes variables, restores and saves; others wait until all variables are there
+  std::string checkpoints{};  ///< "model" for "model-1", "model-2", ...; empty: none
+  std::int64_t save_every_ns = 600'000'000'000;  ///< by the chief, behind a run; 0: never
+  std::uint32_t keep = 5;                        ///< of the checkpoints; 0: all
+  std::int64_t wait_ns = 7'200'000'000'000;      ///< for servers and for the chief, each time
+  std::int64_t again_ns = 1'000'000'000;         ///< between attempts
+};
+
+/// A session of a program over a cluster that is made again when it must be.
+///
+/// A run that ends with Aborted or Unavailable is done again in a new session; no other is. The chief gives that the
+/// newest checkpoint, the first of which it makes before any run: updates since then are lost, on all servers, and
+/// those that others make while it does so may be. Without checkpoints, variables of a server that was started anew
+/// begin anew, and those of others may have been updated by the run that is done again.
+///
+/// For one thread.
+class monitored_session {
+ public:
+  /// Waits for the servers, and for the chief. Throws DeadlineExceeded if they are not there in time, and what is no
+  /// matter of waiting.
+  /// @param by outlives it
+  monitored_session(transport::network& by, cluster members, task_id home, any_program program,
+                    cluster_session_options session = {}, monitored_options options = {},
+                    std::vector<run_hooks> hooks = {});
+
+  /// As of `cluster_session`. Limits are those of the run with all its repetitions, and of what is waited for between
+  /// them.
+  /// @{
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {},
+                              const run_limits& limits = {}) {
+    return repeated([&](const run_limits& left) { return session_->run(outputs, feeds, left); }, limits);
+  }
+  std::vector<any_tensor> run_outputs(const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
+                                      const run_limits& limits = runtime::no_limits) {
+    return repeated([&](const run_limits& left) { return session_->run_outputs(outputs, feeds, left); }, limits);
+  }
+  /// @}
+  /// Saves the next checkpoint now, as the chief does from time to time.
+  saved_checkpoint save();
+
+  /// The session of the last run, or a new one if that has ended before there was one.
+  [[nodiscard]] cluster_session& session() {
+    if (session_ == nullptr) begin({});
+    return *session_;
+  }
+  /// How often a session was made.
+  [[nodiscard]] int sessions() const { return sessions_; }
+
+ private:
+  void begin(const run_limits& limits);
+  void attempt();
+  template <class Run>
+  std::vector<any_tensor> repeated(const Run& run, const run_limits& limits);
+  /// Limits of what has begun at a time, as they are now.
+  [[nodiscard]] run_limits left_of(run_limits all, std::int64_t begun) const;
+  void save_in_time();
+  [[nodiscard]] static bool is_loss(const error& e) {
+    return e.code() == status_code::aborted || e.code() == status_code::unavailable;
+  }
+
+  transport::network& network_;
+  cluster members_;
+  task_id home_;
+  any_program program_;
+  cluster_session_options how_;
+  monitored_options options_;
+  std::vector<run_hooks> hooks_;
+  std::unique_ptr<cluster_session> session_;
+  std::int64_t saved_ns_;
+  std::int64_t number_ = 0;  // of the last checkpoint
+  int sessions_ = 0;
+};
+
+/// A variable of a program that no task of a cluster has yet; empty if all are there. Throws Unavailable for a task
+/// that does not come.
+[[nodiscard]] std::string missing_variable(transport::network& by, const cluster& members, const any_program& program,
+                                           const cluster_session_options& options);
+
+template <class Run>
+std::vector<any_tensor> monitored_session::repeated(const Run& run, const run_limits& limits) {
+  const std::int64_t begun = network_.now();
+  std::vector<any_tensor> results;
+  // There is none if the last run has ended before there was another one.
+  if (session_ == nullptr) begin(limits);
+  for (;;) {
+    for (const run_hooks& h : hooks_)
+      if (h.before_run) h.before_run();
+    try {
+      results = run(left_of(limits, begun));
+      break;
+    } catch (const error& e) {
+      if (!is_loss(e)) throw;
+    }
+    begin(left_of(limits, begun));
+  }
+  for (const run_hooks& h : hooks_)
+    if (h.after_run) h.after_run(results);
+  save_in_time();
+  return results;
+}
+
+}  // namespace tagma
+
+// ---- tagma/cluster/monitored_session.ipp
+
+/// @file
+/// Definitions of monitored_session.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <set>
 
 // ---- tagma/cluster/service/checkpoint_folder.hpp
 
@@ -5186,303 +5786,11 @@ TAGMA_DECL restored_shard checkpoint_folder::restore_all(const std::string& seri
 }
 
 }  // namespace tagma::service
-// ---- tagma/cluster/service/inquiry.hpp
-
-/// @file
-/// Questions to several servers at a time, for whoever looks into a cluster: one that is not there is one answer less.
-
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace tagma::service {
-
-/// A call to a server.
-struct inquiry_question {
-  placed_task whom;  ///< task -1: whoever is at the address
-  message kind = message::status;
-  std::string body{};
-};
-
-/// What came of it.
-struct inquiry_answer {
-  std::optional<error> problem;  ///< set if there is no answer, or an error is the answer
-  std::string body;
-  std::vector<std::byte> bulk;
-
-  [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
-};
-
-namespace detail {
-
-/// Calls whose ends one thread waits for.
-class open_questions {
- public:
-  class one final : public transport::call {
-   public:
-    one(open_questions& of, inquiry_answer& to) : of_(of), to_(to) {}
-    void replied(transport::incoming& reply) noexcept override {
-      try {
-        to_.body = std::string(reply.body);
-        to_.bulk = std::move(reply.buffer);
-      } catch (const std::exception& e) {
-        to_.problem.emplace(status_code::internal, e.what());
-      }
-      of_.come();
-    }
-    void failed(const error& why) noexcept override {
-      to_.problem.emplace(why);
-      of_.come();
-    }
-
-   private:
-    open_questions& of_;
-    inquiry_answer& to_;
-  };
-
-  explicit open_questions(std::size_t count) : open_(count) {}
-  void wait() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (open_ != 0) changed_.wait(lock);
-  }
-
- private:
-  void come() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    --open_;
-    changed_.notify_all();
-  }
-
-  std::mutex mutex_;
-  condition changed_;
-  std::size_t open_;
-};
-
-}  // namespace detail
-
-/// For one thread. Connections are made when somebody is asked, and kept until the end.
-class inquiry {
- public:
-  /// @param by outlives it
-  /// @param how who asks, and the secret
-  /// @param within_ns how long each question may take, connecting included
-  inquiry(transport::network& by, transport::options how, std::int64_t within_ns)
-      : network_(by), how_(std::move(how)), within_ns_(within_ns) {}
-  inquiry(const inquiry&) = delete;
-  inquiry& operator=(const inquiry&) = delete;
-  ~inquiry();
-
-  /// Asks all of them at once, and waits for what becomes of each; answers are in the order of the questions.
-  [[nodiscard]] std::vector<inquiry_answer> ask(const std::vector<inquiry_question>& questions);
-  /// One alone. Throws what is wrong.
-  [[nodiscard]] inquiry_answer ask(const inquiry_question& question);
-
- private:
-  transport::network& network_;
-  transport::options how_;
-  std::int64_t within_ns_;
-  std::map<std::string, std::shared_ptr<outlet>> outlets_;
-};
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/inquiry.ipp
-
-/// @file
-/// Definitions of inquiry.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::service {
-
-TAGMA_COLD TAGMA_DECL inquiry::~inquiry() {
-  for (const auto& [address, out] : outlets_) out->close();
-}
-
-TAGMA_COLD TAGMA_DECL std::vector<inquiry_answer> inquiry::ask(const std::vector<inquiry_question>& questions) {
-  std::vector<inquiry_answer> answers(questions.size());
-  detail::open_questions open(questions.size());
-  std::vector<std::unique_ptr<detail::open_questions::one>> calls;
-  std::vector<std::shared_ptr<outlet>> whom;
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    const placed_task& t = questions[i].whom;
-    std::shared_ptr<outlet>& out = outlets_[t.address];
-    if (out == nullptr) out = std::make_shared<outlet>(network_, t.address, how_, t.id, within_ns_, loss());
-    whom.push_back(out);
-    calls.push_back(std::make_unique<detail::open_questions::one>(open, answers[i]));
-  }
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    transport::outgoing m;
-    m.kind = static_cast<std::uint16_t>(questions[i].kind);
-    m.body = questions[i].body;
-    whom[i]->ask(std::move(m), within_ns_, *calls[i]);
-  }
-  open.wait();
-  return answers;
-}
-
-TAGMA_COLD TAGMA_DECL inquiry_answer inquiry::ask(const inquiry_question& question) {
-  std::vector<inquiry_answer> one = ask(std::vector<inquiry_question>{question});
-  if (one[0].problem.has_value()) throw error(*one[0].problem);
-  return std::move(one[0]);
-}
-
-}  // namespace tagma::service
-// ---- tagma/cluster/session_checkpoints.hpp
-
-/// @file
-/// How a session has checkpoints made: definitions of session.hpp.
-
-#include <memory>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace tagma {
 
-/// Throws Aborted if a server that has variables of the program is another one than when it got its part, Unavailable
-/// for one that is not there.
-inline void cluster_session::check_servers() const {
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (!has_state_[t]) continue;
-    const std::shared_ptr<transport::link> link = outlets_[t]->current();
-    const std::string name = to_string(task_device(tasks_[t].id));
-    if (link == nullptr) fail(status_code::unavailable, {name, ": the connection was lost; nothing was saved"});
-    if (link->peer().incarnation != servers_[t])
-      fail(status_code::aborted, {name, ": the server was started anew since it got graph ", graph_,
-                                  ", and what its variables were is lost; nothing was saved"});
-  }
-}
-
-inline std::string cluster_session::ask_master(service::message kind, std::string body) {
-  service::task_round one(asked_);
-  one.ask(0, kind, std::move(body));
-  one.wait();
-  return one.body(0);
-}
-
-inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how) {
-  if (by_server())
-    return service::saved_session::read(
-               ask_master(service::message::save_session, service::save_session{graph_, name, how}.body()))
-        .made;
-  return service::checkpoint_rounds(asked_, options_.container).save(name, how, [&] { check_servers(); });
-}
-
-inline restored_checkpoint cluster_session::restore(const std::string& name, std::int64_t pause_ns) {
-  if (by_server())
-    return service::restored_session::read(
-               ask_master(service::message::restore_session, service::restore_session{graph_, name, pause_ns}.body()))
-        .made;
-  std::vector<service::name_list> wanted(tasks_.size());
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    std::set<std::string> names;
-    const ir::graph_view g = parts_[t].graph();
-    for (ir::node_id i = 0; i < g.size(); ++i)
-      if (g.info(i).is(ir::op_kind::variable))
-        names.insert(runtime::name_in_container(options_.variable_prefix, g[i].name, g[i].suffix));
-    wanted[t].names = {names.begin(), names.end()};
-  }
-  return service::checkpoint_rounds(asked_, options_.container).restore(name, pause_ns, wanted);
-}
-
-}  // namespace tagma
-
-namespace tagma {
-
-/// What is called around runs, by the thread that asks for them; those that are empty are not. Runs that are done again
-/// are seen again by `before_run`.
-struct run_hooks {
-  std::function<void(cluster_session&)> session_made{};  ///< and restored, if it was
-  std::function<void()> before_run{};
-  std::function<void(const std::vector<any_tensor>&)> after_run{};  ///< of those that were well
-};
-
-/// How training is kept going. Times are nanoseconds.
-struct monitored_options {
-  bool chief = true;          ///< makes variables, restores and saves; others wait until all variables are there
-  std::string checkpoints{};  ///< "model" for "model-1", "model-2", ...; empty: none
-  std::int64_t save_every_ns = 600'000'000'000;  ///< by the chief, behind a run; 0: never
-  std::uint32_t keep = 5;                        ///< of the checkpoints; 0: all
-  std::int64_t wait_ns = 7'200'000'000'000;      ///< for servers and for the chief, each time
-  std::int64_t again_ns = 1'000'000'000;         ///< between attempts
-};
-
-/// A session of a program over a cluster that is made again when it must be.
-///
-/// A run that ends with Aborted or Unavailable is done again in a new session; no other is. The chief gives that the
-/// newest checkpoint, the first of which it makes before any run: updates since then are lost, on all servers, and
-/// those that others make while it does so may be. Without checkpoints, variables of a server that was started anew
-/// begin anew, and those of others may have been updated by the run that is done again.
-///
-/// For one thread.
-class monitored_session {
- public:
-  /// Waits for the servers, and for the chief. Throws DeadlineExceeded if they are not there in time, and what is no
-  /// matter of waiting.
-  /// @param by outlives it
-  monitored_session(transport::network& by, cluster members, task_id home, any_program program,
-                    cluster_session_options session = {}, monitored_options options = {},
-                    std::vector<run_hooks> hooks = {});
-
-  /// As of `cluster_session`. Limits are those of the run with all its repetitions, and of what is waited for between
-  /// them.
-  /// @{
-  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {},
-                              const run_limits& limits = {}) {
-    return repeated([&](const run_limits& left) { return session_->run(outputs, feeds, left); }, limits);
-  }
-  std::vector<any_tensor> run_outputs(const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
-                                      const run_limits& limits = runtime::no_limits) {
-    return repeated([&](const run_limits& left) { return session_->run_outputs(outputs, feeds, left); }, limits);
-  }
-  /// @}
-  /// Saves the next checkpoint now, as the chief does from time to time.
-  saved_checkpoint save();
-
-  /// The session of the last run, or a new one if that has ended before there was one.
-  [[nodiscard]] cluster_session& session() {
-    if (session_ == nullptr) begin({});
-    return *session_;
-  }
-  /// How often a session was made.
-  [[nodiscard]] int sessions() const { return sessions_; }
-
- private:
-  void begin(const run_limits& limits);
-  void attempt();
-  template <class Run>
-  std::vector<any_tensor> repeated(const Run& run, const run_limits& limits);
-  /// Limits of what has begun at a time, as they are now.
-  [[nodiscard]] run_limits left_of(run_limits all, std::int64_t begun) const;
-  void save_in_time();
-  [[nodiscard]] static bool is_loss(const error& e) {
-    return e.code() == status_code::aborted || e.code() == status_code::unavailable;
-  }
-
-  transport::network& network_;
-  cluster members_;
-  task_id home_;
-  any_program program_;
-  cluster_session_options how_;
-  monitored_options options_;
-  std::vector<run_hooks> hooks_;
-  std::unique_ptr<cluster_session> session_;
-  std::int64_t saved_ns_;
-  std::int64_t number_ = 0;  // of the last checkpoint
-  int sessions_ = 0;
-};
-
-/// A variable of a program that no task of a cluster has yet; empty if all are there. Throws Unavailable for a task
-/// that does not come.
-[[nodiscard]] inline std::string missing_variable(transport::network& by, const cluster& members,
-                                                  const any_program& program, const cluster_session_options& options) {
+TAGMA_DECL std::string missing_variable(transport::network& by, const cluster& members, const any_program& program,
+                                        const cluster_session_options& options) {
   std::vector<service::inquiry_question> questions;
   for (const task_devices& d : devices_of(members))
     questions.push_back({{d.id, to_string(members.task_address(d.id.job, d.id.task))},
@@ -5506,9 +5814,9 @@ class monitored_session {
   return {};
 }
 
-inline monitored_session::monitored_session(transport::network& by, cluster members, task_id home, any_program program,
-                                            cluster_session_options session, monitored_options options,
-                                            std::vector<run_hooks> hooks)
+TAGMA_DECL monitored_session::monitored_session(transport::network& by, cluster members, task_id home,
+                                                any_program program, cluster_session_options session,
+                                                monitored_options options, std::vector<run_hooks> hooks)
     : network_(by),
       members_(std::move(members)),
       home_(std::move(home)),
@@ -5520,7 +5828,7 @@ inline monitored_session::monitored_session(transport::network& by, cluster memb
   begin(how_.opening);
 }
 
-inline void monitored_session::attempt() {
+TAGMA_DECL void monitored_session::attempt() {
   if (!options_.chief) {
     const std::string missing = missing_variable(network_, members_, program_, how_);
     if (!missing.empty())
@@ -5541,7 +5849,7 @@ inline void monitored_session::attempt() {
     if (h.session_made) h.session_made(*session_);
 }
 
-inline void monitored_session::begin(const run_limits& limits) {
+TAGMA_DECL void monitored_session::begin(const run_limits& limits) {
   session_.reset();
   const std::int64_t begun = network_.now(), until = begun + options_.wait_ns;
   const runtime::run_guard stops(limits);
@@ -5562,35 +5870,12 @@ inline void monitored_session::begin(const run_limits& limits) {
   how_.opening = {};  // what may stop it is not there for longer
 }
 
-inline run_limits monitored_session::left_of(run_limits all, std::int64_t begun) const {
+TAGMA_DECL run_limits monitored_session::left_of(run_limits all, std::int64_t begun) const {
   if (all.timeout_ns > 0) all.timeout_ns = std::max<std::int64_t>(begun + all.timeout_ns - network_.now(), 1);
   return all;
 }
 
-template <class Run>
-std::vector<any_tensor> monitored_session::repeated(const Run& run, const run_limits& limits) {
-  const std::int64_t begun = network_.now();
-  std::vector<any_tensor> results;
-  // There is none if the last run has ended before there was another one.
-  if (session_ == nullptr) begin(limits);
-  for (;;) {
-    for (const run_hooks& h : hooks_)
-      if (h.before_run) h.before_run();
-    try {
-      results = run(left_of(limits, begun));
-      break;
-    } catch (const error& e) {
-      if (!is_loss(e)) throw;
-    }
-    begin(left_of(limits, begun));
-  }
-  for (const run_hooks& h : hooks_)
-    if (h.after_run) h.after_run(results);
-  save_in_time();
-  return results;
-}
-
-inline void monitored_session::save_in_time() {
+TAGMA_DECL void monitored_session::save_in_time() {
   const bool saves = options_.chief && !options_.checkpoints.empty() && options_.save_every_ns > 0;
   if (!saves || network_.now() - saved_ns_ < options_.save_every_ns) return;
   try {
@@ -5600,7 +5885,7 @@ inline void monitored_session::save_in_time() {
   }
 }
 
-inline saved_checkpoint monitored_session::save() {
+TAGMA_DECL saved_checkpoint monitored_session::save() {
   if (session_ == nullptr) begin({});
   const saved_checkpoint made =
       session_->save(options_.checkpoints + "-" + std::to_string(number_ + 1), {.keep = options_.keep});
@@ -5610,217 +5895,341 @@ inline saved_checkpoint monitored_session::save() {
 }
 
 }  // namespace tagma
+// ---- tagma/cluster/remote_session.hpp
+
+/// @file
+/// Sessions over the cluster of a server that a client reaches through sockets of its own.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// ---- tagma/cluster/typed_session.hpp
+
+/// @file
+/// Sessions over a cluster with the handles of a program: what a run fetches and feeds is checked by the C++ compiler,
+/// as in local sessions; what devices and kernels there are, the servers know.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tagma {
+
+namespace detail {
+
+/// A graph that runs elsewhere.
+template <class Graph>
+struct distant_graph : Graph {};
+
+/// A program whose runs are those of a session by names.
+template <class Program, class Runs>
+struct distant_program {
+  using graph = distant_graph<typename Program::graph>;
+  Runs* runs;
+};
+
+/// Resources, kernels and devices are the servers'.
+template <class Graph>
+struct graph_tables<distant_graph<Graph>> {
+  static constexpr bool is_late = true;
+  static constexpr fixed_array<plan::plan_resource, 0> resources{};
+};
+
+/// The first placeholder that some outputs need and the feeds lack, or `no_node`.
+/// @tparam Needs a `plan_needs`
+template <class Needs, class... Traits>
+[[nodiscard]] constexpr ir::node_id first_not_fed() {
+  const ir::graph_view g = Needs::planned::view;
+  const array_view<const ir::node_id> feeds[] = {Traits::nodes..., {}};
+  for (ir::node_id i = 0; i < g.size(); ++i) {
+    const bool read =
+        wants_value(Needs::needs[i]) || (Needs::needs[i] != ir::need::nothing && !g[i].spec.dims.is_static());
+    if (!g.info(i).is(ir::op_kind::placeholder) || !read) continue;
+    bool fed = false;
+    for (const auto& nodes : feeds)
+      for (const ir::node_id f : nodes) fed = fed || f == i;
+    if (!fed) return i;
+  }
+  return ir::no_node;
+}
+
+/// As of local sessions, without kernels, devices and the order of the steps.
+template <class Graph, class... Arguments>
+struct run_check<distant_graph<Graph>, Arguments...> : fetch_check {
+  using fetch_check::find;
+
+  template <class... E>
+  static auto find(fetch_list<E...> list) {
+    if constexpr (graph_tables<Graph>::is_late) {
+      return run_check<Graph, Arguments...>::find(list);
+    } else {
+      using arguments = typename first_fault<fetch_traits<Graph, E>..., feed_traits<Graph, Arguments>...,
+                                             repeated_feeds<Graph, Arguments...>>::type;
+      if constexpr (std::is_void_v<arguments>)
+        return find_missing<plan_needs<graph_of_run<Graph, Arguments...>, fetch_traits<Graph, E>::position...>>();
+      else
+        return arguments{};
+    }
+  }
+  template <class Needs>
+  static auto find_missing() {
+    constexpr ir::node_id missing = first_not_fed<Needs, feed_traits<Graph, Arguments>...>();
+    if constexpr (missing != ir::no_node) {
+      static constexpr std::string_view name = Graph::view[missing].name;
+      static constexpr tensor_spec declared = Graph::view[missing].spec;
+      return diagnose::not_fed<spelled<fixed_copy<&name>()>, spec_of<declared>>{};
+    }
+  }
+  template <class What>
+  using fault = decltype(run_check::find(as_list(std::declval<const What&>())));
+};
+
+/// Throws the exception that is being handled, with the line of the run.
+[[noreturn]] TAGMA_COLD inline void rethrow_of_run(const source_line& at) {
+  const runtime::caught seen(std::current_exception());
+  fail(seen.code, {runtime::without_code(seen.what), " (run at ", at.file, ":", at.line, ")"});
+}
+
+/// What a typed session hands over to the session by names.
+struct distant_run {
+  std::vector<int> outputs;
+  std::vector<named_feed> feeds;
+  std::vector<run_limits> limits;
+
+  template <class Runs>
+  [[nodiscard]] TAGMA_COLD std::vector<any_tensor> ask(Runs& runs, const source_line& at) {
+    try {
+      if (limits.empty()) return runs.run_outputs(outputs, feeds);
+      if (limits.size() > 1) runtime::join({limits.data(), limits.size()});
+      return runs.run_outputs(outputs, feeds, limits[0]);
+    } catch (...) {
+      rethrow_of_run(at);
+    }
+  }
+};
+
+template <class Program, class Runs>
+class program_session<distant_program<Program, Runs>> {
+ public:
+  using graph = typename Program::graph;
+
+  program_session(const distant_program<Program, Runs>& program, const session_options&) : runs_(program.runs) {}
+
+  template <int... Output, class Take, class... Arguments>
+  void run(const Take& take, const source_line& at, const Arguments&... arguments) {
+    distant_run one{{Output...}, {}, {}};
+    string_element texts[sizeof...(Arguments) + 1];
+    [[maybe_unused]] string_element* text = texts;
+    (take_argument(one, text, at, arguments), ...);
+    const std::vector<any_tensor> results = one.ask(*runs_, at);
+    for (std::size_t f = 0; f < results.size(); ++f) take(f, results[f].view());
+  }
+
+ private:
+  template <class Id, class Value>
+  static void take_argument(distant_run& to, string_element*& text, const source_line& at, const feed<Id, Value>& f) {
+    using given = feed_traits<graph, feed<Id, Value>>;
+    if (!find_record<Id>()->op->info->is(ir::op_kind::placeholder))
+      fail(status_code::unimplemented,
+           {"run: sessions over a cluster feed placeholders, and this is computed: ", given::about.operation, " ",
+            given::about.name, " (run at ", at.file, ":", at.line, ")"});
+    to.feeds.push_back({given::about.name, feed_view<given>(f.value, *text++, at)});
+  }
+  static void take_argument(distant_run& to, string_element*&, const source_line&, const run_limits& l) {
+    to.limits.push_back(l);
+  }
+
+  Runs* runs_;
+};
+
+/// A program of any type as data.
+/// @{
+[[nodiscard]] inline const any_program& as_data(const any_program& program) { return program; }
+template <class Closure>
+[[nodiscard]] any_program as_data(const program<Closure>& of) {
+  return any_program(of);
+}
+/// @}
+
+/// Runs of a program by its handles, which a session by names does, `cluster_session` or `monitored_session`.
+template <class Program, class Runs>
+class typed_runs : session<distant_program<std::remove_const_t<Program>, Runs>> {
+  using by_handles = session<distant_program<std::remove_const_t<Program>, Runs>>;
+
+ public:
+  /// `run(loss, x = images)`, `run(fetch(loss, train), x = images, timeout(500ms))`. Feeds are for placeholders;
+  /// Unimplemented for a tensor that is computed.
+  using by_handles::run;
+
+ protected:
+  explicit typed_runs(Runs& runs) : by_handles({&runs}) {}
+};
+
+/// What is of a cluster's session besides.
+template <class Program>
+class typed_cluster_runs : public typed_runs<Program, cluster_session> {
+ public:
+  /// As of `cluster_session`.
+  /// @{
+  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return runs_.save(name, how); }
+  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
+    return runs_.restore(name, pause_ns);
+  }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return runs_.device_of(node); }
+  /// @}
+
+ protected:
+  explicit typed_cluster_runs(cluster_session& runs) : typed_runs<Program, cluster_session>(runs), runs_(runs) {}
+
+ private:
+  cluster_session& runs_;
+};
+
+/// Made before what refers to it.
+template <class Runs>
+struct session_by_names {
+  Runs by_names;
+};
+
+}  // namespace detail
+
+namespace diagnose {
+template <class Graph, class Placed>
+inline constexpr bool joins_devices<detail::distant_graph<Graph>, Placed> = true;
+}  // namespace diagnose
+
+/// A session over a cluster for a program with handles, compiled early or late: `typed_session session(network,
+/// members, home, program)`. Runs are written as those of local sessions and refused by the compiler with the same
+/// numbers, save what only servers know: devices, kernels, and the order of updates (TAGMA-E067) are errors of the
+/// session and its runs, InvalidArgument. Everything else is as of `cluster_session`.
+template <class Program>
+class typed_session : detail::session_by_names<cluster_session>, public detail::typed_cluster_runs<Program> {
+ public:
+  /// As of `cluster_session`.
+  typed_session(transport::network& by, const cluster& members, const task_id& home, const Program& program,
+                cluster_session_options options = {})
+      : detail::session_by_names<cluster_session>{{by, members, home, detail::as_data(program), std::move(options)}},
+        detail::typed_cluster_runs<Program>(by_names) {}
+};
+
+/// `monitored_session` for a program with handles: runs that a loss of servers ends are done again, and are written and
+/// checked as those of `typed_session`.
+template <class Program>
+class typed_monitored_session : detail::session_by_names<monitored_session>,
+                                public detail::typed_runs<Program, monitored_session> {
+ public:
+  /// As of `monitored_session`.
+  /// @{
+  typed_monitored_session(transport::network& by, const cluster& members, const task_id& home, const Program& program,
+                          cluster_session_options how = {}, monitored_options options = {},
+                          std::vector<run_hooks> hooks = {})
+      : detail::session_by_names<monitored_session>{{by, members, home, detail::as_data(program), std::move(how),
+                                                     std::move(options), std::move(hooks)}},
+        detail::typed_runs<Program, monitored_session>(by_names) {}
+  saved_checkpoint save() { return by_names.save(); }
+  [[nodiscard]] int sessions() const { return by_names.sessions(); }
+  /// @}
+};
+
+}  // namespace tagma
+
+namespace tagma {
+
+namespace detail {
+/// A server, as a client knows it that has sockets of its own.
+struct reached_server {
+  reached_server(std::string_view target, const cluster_session_options& options);
+
+  transport::asio::network network;
+  cluster_session_options as;
+  described_cluster there;
+};
+/// A session by names over its cluster.
+struct remote_connection : reached_server {
+  remote_connection(const any_program& program, std::string_view target, const cluster_session_options& options)
+      : reached_server(target, options), by_names(network, there.members, there.home, program, as) {}
+
+  cluster_session by_names;
+};
+}  // namespace detail
+
+/// A session over the cluster of a server, through sockets. Of a program with handles, compiled early or late, it runs
+/// what a local session does: `session.run(fetch(loss, train), x = images)`, checked by the compiler (`typed_session`).
+template <class Program>
+class remote_session : detail::remote_connection, public detail::typed_cluster_runs<Program> {
+ public:
+  /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there
+  remote_session(const Program& program, std::string_view target, const cluster_session_options& options = {})
+      : detail::remote_connection(detail::as_data(program), target, options),
+        detail::typed_cluster_runs<Program>(this->by_names) {}
+};
+
+/// Of a program that is data: by names.
+template <>
+class remote_session<any_program> : detail::remote_connection {
+ public:
+  remote_session(const any_program& program, std::string_view target, const cluster_session_options& options = {})
+      : detail::remote_connection(program, target, options) {}
+
+  /// As of `cluster_session`.
+  /// @{
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {},
+                              const run_limits& limits = {}) {
+    return by_names.run(outputs, feeds, limits);
+  }
+  template <class... Arguments>
+  any_tensor run(const output_name& output, const Arguments&... arguments) {
+    return by_names.run(output, arguments...);
+  }
+  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return by_names.save(name, how); }
+  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
+    return by_names.restore(name, pause_ns);
+  }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return by_names.device_of(node); }
+  /// @}
+};
+
+}  // namespace tagma
+
+// ---- tagma/cluster/remote_session.ipp
+
+/// @file
+/// Definitions of remote_session.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+namespace detail {
+
+TAGMA_COLD TAGMA_DECL cluster_session_options as_client(cluster_session_options options) {
+  if (options.link.self.job.empty()) options.link.self.job = "client";
+  if (options.link.self.role.empty()) options.link.self.role = "client";
+  if (options.link.self.incarnation == 0) options.link.self.incarnation = service::draw_number() | 1;
+  return options;
+}
+
+}  // namespace detail
+
+TAGMA_DECL detail::reached_server::reached_server(std::string_view target, const cluster_session_options& options)
+    : as(as_client(options)), there(ask_for_cluster(network, to_string(target_address(target)), as)) {}
+
+}  // namespace tagma
 // ---- tagma/cluster/server.hpp
 
 /// @file
 /// A server of a cluster: a task that keeps state and runs what clients give it, through sockets.
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
-// ---- tagma/cluster/ask_for_cluster.hpp
-
-/// @file
-/// A cluster of which one server is known.
-
-#include <map>
-#include <string>
-
-namespace tagma {
-
-/// A cluster, as one of its servers describes it, and which task that server is.
-struct described_cluster {
-  cluster members;
-  task_id home;
-};
-/// Asks the server at an address. Throws Unavailable if there is none.
-[[nodiscard]] described_cluster ask_for_cluster(transport::network& by, const std::string& address,
-                                                const cluster_session_options& options = {});
-
-namespace detail {
-
-/// A cluster in which one task is where it was reached, if the system chose its port when it began.
-[[nodiscard]] inline cluster reached_cluster(const std::vector<service::placed_task>& tasks, const task_id& self,
-                                             const std::string& address) {
-  std::map<std::string, std::map<int, std::string>> jobs;
-  for (const service::placed_task& t : tasks) {
-    const bool chosen = t.id == self && t.address.ends_with(":0");
-    jobs[t.id.job][t.id.task] = chosen ? address : t.address;
-  }
-  return cluster(jobs);
-}
-
-}  // namespace detail
-
-inline described_cluster ask_for_cluster(transport::network& by, const std::string& address,
-                                         const cluster_session_options& options) {
-  service::inquiry one(by, options.link, options.connect_ns);
-  service::inquiry_answer answer;
-  try {
-    answer = one.ask(service::inquiry_question{{{"", -1}, address}, service::message::list_tasks});
-  } catch (const error& e) {
-    throw error(e.code(), sentence({"the server at ", address, ": ", runtime::without_code(e.what())}));
-  }
-  const service::task_list list = service::task_list::read(answer.body);
-  return {detail::reached_cluster(list.tasks, list.self, address), list.self};
-}
-
-}  // namespace tagma
-// ---- tagma/cluster/master.hpp
-
-/// @file
-/// The master service of a server: sessions over its cluster that it keeps for clients, which connect to it alone.
-
-#include <memory>
-#include <string>
-#include <vector>
-
-// ---- tagma/cluster/service/kept_session.hpp
-
-/// @file
-/// A session over the cluster that a server keeps for a client, as its worker sees it.
-
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <vector>
-
-namespace tagma::service {
-
-/// What a session that a server keeps had to say last, such as whom it waits for; empty: nothing.
-class last_told {
- public:
-  void set(const std::string& text) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    text_ = text;
-  }
-  [[nodiscard]] std::string get() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return text_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::string text_;
-};
-
-/// For several threads, all of which may wait. These are no virtual functions, which g++ compiles in every file that
-/// sees them, with all that they reach.
-struct kept_session {
-  std::function<std::vector<any_tensor>(const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
-                                        const run_limits& limits)>
-      run;
-  std::function<saved_checkpoint(const std::string& name, const save_options& how)> save;
-  std::function<restored_checkpoint(const std::string& name, std::int64_t pause_ns)> restore;
-  node_devices devices;
-};
-
-/// Makes one; waits for the tasks of the cluster.
-/// @param as who asks the other tasks, and with which secret
-/// @param told is set by the session while it opens, and by its runs
-/// @param opening who may stop it until then
-using session_opener =
-    std::function<kept_session(const open_session& what, const any_program& program, const transport::options& as,
-                               const std::shared_ptr<last_told>& told, const run_limits& opening)>;
-
-}  // namespace tagma::service
-// ---- tagma/cluster/service/worker_options.hpp
-
-/// @file
-/// How a worker behaves.
-
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <string>
-
-namespace tagma::service {
-
-/// Times are nanoseconds.
-struct worker_options {
-  cluster members{};                             ///< told to clients that ask
-  transport::options link{};                     ///< whom it believes; `self` is who it is
-  int intra_op_threads = 0;                      ///< of each graph, as of a session
-  int inter_op_threads = 0;                      ///< likewise
-  std::size_t most_runs = 256;                   ///< parts of runs at the same time; others wait
-  std::int64_t peers_ns = 30'000'000'000;        ///< how long it waits for other tasks
-  std::int64_t lease_ns = 60'000'000'000;        ///< how long graphs stay whose client has lost its connection
-  std::size_t outcomes = 4096;                   ///< answers to runs that each graph keeps until its client has them,
-  std::size_t outcome_bytes = 64 * 1024 * 1024;  ///< and bytes of their results
-  std::string checkpoints{};                     ///< a directory for checkpoints; empty: none are made
-  int checkpoint_chain = 8;                      ///< a checkpoint has no variable from one that is so many older
-  std::int64_t checkpoint_every_ns = 0;          ///< it saves its variables by itself so often, 0: never,
-  std::uint32_t checkpoints_kept = 5;            ///< and keeps so many of these
-  /// A chief wants the process to end; by the thread of the network, and so returns at once. Without it, only the
-  /// process itself ends the worker.
-  std::function<void()> stop_asked{};
-  /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
-  std::function<void(const std::string&)> told{};
-  /// Makes sessions over the cluster for clients that want theirs driven from here; without it there are none.
-  session_opener open_session{};
-};
-
-}  // namespace tagma::service
-
-namespace tagma {
-
-namespace detail {
-
-[[nodiscard]] inline service::kept_session open_for_client(transport::network& by, const cluster& members,
-                                                           const service::open_session& what,
-                                                           const any_program& program, const transport::options& as,
-                                                           const std::shared_ptr<service::last_told>& told,
-                                                           const run_limits& opening) {
-  cluster_session_options how;
-  how.link = as;
-  how.container = what.what.container, how.variable_prefix = what.what.variable_prefix;
-  how.seed = what.what.seed, how.kept_apart = what.what.kept_apart;
-  how.device_filters = what.device_filters;
-  how.connect_ns = what.connect_ns, how.run_ns = what.run_ns, how.again_ns = what.again_ns;
-  how.tell_ns = what.tell_ns - what.tell_ns / 4;  // before the client wants to know
-  how.stall_ns = what.stall_ns - what.stall_ns / 4;
-  how.opening = opening;
-  how.told = [told](const std::string& t) { told->set(t); };
-  const task_id home{as.self.job, as.self.task};
-  const cluster there = reached_cluster(service::tasks_of(members), home, what.what.tasks[0].address);
-  const auto session = std::make_shared<cluster_session>(by, there, home, program, how);
-  service::kept_session kept;
-  std::vector<device_spec> devices;
-  for (ir::node_id i = 0; i < program.graph().size(); ++i) devices.push_back(session->device_of(i));
-  kept.devices = service::node_devices::of(devices);
-  kept.run = [session, told](const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
-                             const run_limits& limits) {
-    struct silence {  // also where the run has failed
-      ~silence() { of.set({}); }
-      service::last_told& of;
-    };
-    const silence then{*told};
-    return session->run_outputs(outputs, feeds, limits);
-  };
-  kept.save = [session](const std::string& name, const save_options& o) { return session->save(name, o); };
-  kept.restore = [session](const std::string& name, std::int64_t pause_ns) { return session->restore(name, pause_ns); };
-  return kept;
-}
-
-}  // namespace detail
-
-/// For `service::worker_options::open_session`: sessions over the cluster of the worker, with what asks for no device
-/// at its task.
-/// @param by outlives the worker
-[[nodiscard]] inline service::session_opener open_by_master(transport::network& by, const cluster& members) {
-  return [&by, members](const service::open_session& what, const any_program& program, const transport::options& as,
-                        const std::shared_ptr<service::last_told>& told, const run_limits& opening) {
-    return detail::open_for_client(by, members, what, program, as, told, opening);
-  };
-}
-
-}  // namespace tagma
 // ---- tagma/cluster/service/worker.hpp
 
 /// @file
@@ -5836,52 +6245,11 @@ namespace detail {
 /// @file
 /// What a worker does about checkpoints: definitions of worker_core.hpp.
 
-#include <algorithm>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-// ---- tagma/cluster/service/container_visit.hpp
-
-/// @file
-/// Somebody other than a run is in a container.
-
-namespace tagma::service {
-
-/// Enters a container that keeps runs apart as a run does, and leaves it at its end. In one that keeps each variable by
-/// itself there is nothing to enter.
-class container_visit {
- public:
-  /// Throws what `limits` say when it is not let in before.
-  container_visit(runtime::state_container& of, bool exclusive, const run_limits& limits = runtime::no_limits)
-      : of_(of), exclusive_(exclusive) {
-    if (is_gated()) of_.runs().enter(exclusive, runtime::run_guard(limits));
-  }
-  container_visit(const container_visit&) = delete;
-  container_visit& operator=(const container_visit&) = delete;
-  ~container_visit() {
-    if (is_gated()) of_.runs().leave(exclusive_);
-  }
-
- private:
-  [[nodiscard]] bool is_gated() const { return of_.access() == nullptr; }
-
-  runtime::state_container& of_;
-  bool exclusive_;
-};
-
-}  // namespace tagma::service
 // ---- tagma/cluster/service/worker_core.hpp
 
 /// @file
 /// What the handlers, runs and links of a worker share.
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -6746,8 +7114,17 @@ class registered_part {
   std::uint64_t lease_ = 0;
 };
 
-inline registered_part::registered_part(add_part what, const any_program& program, const container& state,
-                                        const worker_options& options, post out)
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/registered_part.ipp
+
+/// @file
+/// Definitions of registered_part.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL registered_part::registered_part(add_part what, const any_program& program, const container& state,
+                                            const worker_options& options, post out)
     : what_(std::move(what)),
       program_(program),
       out_(std::move(out)),
@@ -6767,15 +7144,15 @@ inline registered_part::registered_part(add_part what, const any_program& progra
   }
 }
 
-inline registered_part::registered_part(add_part what, const any_program& program, kept_session runs,
-                                        std::shared_ptr<last_told> told, const worker_options& options)
+TAGMA_DECL registered_part::registered_part(add_part what, const any_program& program, kept_session runs,
+                                            std::shared_ptr<last_told> told, const worker_options& options)
     : what_(std::move(what)),
       program_(program),
       driven_(std::move(runs)),
       told_(std::move(told)),
       outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {}
 
-inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
+TAGMA_DECL std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
   pass();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (outcomes_.is_over(step) || failed_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0))
@@ -6785,14 +7162,14 @@ inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
   return r;
 }
 
-inline error registered_part::why_not(std::uint64_t step) {
+TAGMA_DECL error registered_part::why_not(std::uint64_t step) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const auto ended = failed_.find(step); ended != failed_.end()) return ended->second;
   return {status_code::aborted,
           sentence({"run ", step, " is over, or more than ", most_runs, " of its graph are under way"})};
 }
 
-inline void registered_part::end(std::uint64_t step, const error* why) {
+TAGMA_DECL void registered_part::end(std::uint64_t step, const error* why) {
   pass();
   std::shared_ptr<run_state> r;
   {
@@ -6814,7 +7191,7 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   if (!TAGMA_BROKEN(run_not_stopped)) r->stop.cancel();
 }
 
-inline void registered_part::acknowledge(std::uint64_t before) {
+TAGMA_DECL void registered_part::acknowledge(std::uint64_t before) {
   outcomes_.acknowledge(before);
   std::vector<std::uint64_t> left;
   {
@@ -6826,24 +7203,24 @@ inline void registered_part::acknowledge(std::uint64_t before) {
   for (const std::uint64_t step : left) end(step, &why);
 }
 
-inline void registered_part::owned_by(const void* connection) {
+TAGMA_DECL void registered_part::owned_by(const void* connection) {
   const std::lock_guard<std::mutex> lock(mutex_);
   owner_ = connection;
 }
 
-inline std::uint64_t registered_part::lapse(const void* connection) {
+TAGMA_DECL std::uint64_t registered_part::lapse(const void* connection) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (owner_ != nullptr && owner_ != connection) return 0;
   owner_ = nullptr;
   return ++lease_;
 }
 
-inline bool registered_part::lapses(std::uint64_t lease) {
+TAGMA_DECL bool registered_part::lapses(std::uint64_t lease) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return (owner_ == nullptr || TAGMA_BROKEN(lease_goes_on)) && lease_ == lease;
 }
 
-TAGMA_COLD inline void registered_part::begin_reset() {
+TAGMA_COLD TAGMA_DECL void registered_part::begin_reset() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     reset_ = true;
@@ -6851,7 +7228,7 @@ TAGMA_COLD inline void registered_part::begin_reset() {
   (void)abort(reason_of(error(status_code::aborted, "")));
 }
 
-TAGMA_COLD inline error registered_part::reason_of(const error& caught, const run_state* run) {
+TAGMA_COLD TAGMA_DECL error registered_part::reason_of(const error& caught, const run_state* run) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!reset_ && run != nullptr && run->ended_by.has_value() && caught.code() == status_code::cancelled)
     return *run->ended_by;
@@ -6860,7 +7237,7 @@ TAGMA_COLD inline error registered_part::reason_of(const error& caught, const ru
           sentence({"container '", what_.container, "' was reset; sessions that are opened now begin anew"})};
 }
 
-TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now_ns) {
+TAGMA_COLD TAGMA_DECL void registered_part::list_runs(run_list& to, std::int64_t now_ns) {
   std::map<std::uint64_t, std::shared_ptr<run_state>> all;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -6879,7 +7256,7 @@ TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now
   }
 }
 
-inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
+TAGMA_DECL std::vector<std::uint64_t> registered_part::abort(const error& why) {
   pass();
   std::map<std::uint64_t, std::shared_ptr<run_state>> all;
   std::vector<std::uint64_t> steps;
@@ -6955,7 +7332,22 @@ class inlet_handler final : public transport::handler, public std::enable_shared
 namespace detail {
 
 /// What was thrown, as an error with a code.
-TAGMA_COLD inline error caught_error() {
+error caught_error();
+
+}  // namespace detail
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/inlet_handler.ipp
+
+/// @file
+/// Definitions of inlet_handler.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+namespace detail {
+
+TAGMA_COLD TAGMA_DECL error caught_error() {
   try {
     throw;
   } catch (const error& e) {
@@ -6967,17 +7359,17 @@ TAGMA_COLD inline error caught_error() {
 
 }  // namespace detail
 
-inline void inlet_handler::abort(const error& why) {
+TAGMA_DECL void inlet_handler::abort(const error& why) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (link_ != nullptr) link_->abort(why);
 }
 
-inline void inlet_handler::connected(transport::link& with) {
+TAGMA_DECL void inlet_handler::connected(transport::link& with) {
   const std::lock_guard<std::mutex> lock(mutex_);
   link_ = &with;
 }
 
-inline void inlet_handler::end() {
+TAGMA_DECL void inlet_handler::end() {
   std::set<std::uint64_t> graphs;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -6989,7 +7381,7 @@ inline void inlet_handler::end() {
   for (const std::uint64_t g : graphs) worker_.lapse(g, this);
 }
 
-inline bool inlet_handler::owns(std::uint64_t graph, registered_part& part) {
+TAGMA_DECL bool inlet_handler::owns(std::uint64_t graph, registered_part& part) {
   pass();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (link_ == nullptr) return false;
@@ -6998,13 +7390,13 @@ inline bool inlet_handler::owns(std::uint64_t graph, registered_part& part) {
   return true;
 }
 
-inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
+TAGMA_DECL void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
   pass();
   std::unique_lock<std::mutex> lock(mutex_);
   while (link_ != nullptr && send(*link_).status == transport::send_status::full) room_.wait_for(lock, 50'000'000);
 }
 
-inline void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {
+TAGMA_DECL void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {
   answer([&](transport::link& to) {
     transport::outgoing m;
     m.body = body;
@@ -7016,7 +7408,7 @@ inline void inlet_handler::reply(std::uint64_t request, std::string body, std::s
   });
 }
 
-inline void inlet_handler::refuse(std::uint64_t request, const error& why) {
+TAGMA_DECL void inlet_handler::refuse(std::uint64_t request, const error& why) {
   answer([&](transport::link& to) { return to.fail(request, why); });
 }
 
@@ -7026,17 +7418,88 @@ inline void inlet_handler::refuse(std::uint64_t request, const error& why) {
 /// @file
 /// What a server answers to those who look into it.
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+namespace tagma::service {
+
+/// What a server has at a moment.
+struct worker_view {
+  task_id self;
+  std::uint64_t incarnation = 0;
+  std::int64_t now_ns = 0, uptime_ns = 0;
+  std::uint64_t runs_begun = 0, runs_failed = 0;
+  std::map<std::string, container> states;
+  std::vector<std::shared_ptr<registered_part>> parts;
+  std::vector<std::pair<std::uint64_t, std::shared_ptr<last_told>>> opening;  ///< graphs of sessions that open
+  std::vector<server_status::connection> connections;
+
+  /// The container of a name. Throws NotFound, with those that there are.
+  [[nodiscard]] container_option find(const std::string& name) const;
+  [[nodiscard]] std::uint32_t graphs_of(const std::string& name) const;
+};
+
+/// Of a call: its body, and its bulk if there is any.
+struct inspection {
+  std::string body;
+  std::shared_ptr<const std::string> bulk;
+  std::vector<counted<runtime::resource>> gone;  ///< left their container; the end of one may wait
+};
+
+/// True for those that are answered from what is there, without waiting for anybody.
+[[nodiscard]] constexpr bool is_answered_at_once(message kind) { return kind != message::read_variable; }
+
+/// Answers a call of reports.hpp but `probe`. Throws NotFound for what the server has not.
+/// @param time_left_ns of the call
+[[nodiscard]] inspection inspect(const worker_view& v, message kind, const std::string& body,
+                                 std::int64_t time_left_ns);
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/inspect.ipp
+
+/// @file
+/// Definitions of inspect.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+
+// ---- tagma/cluster/service/container_visit.hpp
+
+/// @file
+/// Somebody other than a run is in a container.
+
+namespace tagma::service {
+
+/// Enters a container that keeps runs apart as a run does, and leaves it at its end. In one that keeps each variable by
+/// itself there is nothing to enter.
+class container_visit {
+ public:
+  /// Throws what `limits` say when it is not let in before.
+  container_visit(runtime::state_container& of, bool exclusive, const run_limits& limits = runtime::no_limits)
+      : of_(of), exclusive_(exclusive) {
+    if (is_gated()) of_.runs().enter(exclusive, runtime::run_guard(limits));
+  }
+  container_visit(const container_visit&) = delete;
+  container_visit& operator=(const container_visit&) = delete;
+  ~container_visit() {
+    if (is_gated()) of_.runs().leave(exclusive_);
+  }
+
+ private:
+  [[nodiscard]] bool is_gated() const { return of_.access() == nullptr; }
+
+  runtime::state_container& of_;
+  bool exclusive_;
+};
+
+}  // namespace tagma::service
 // ---- tagma/cluster/service/facts.hpp
 
 /// @file
@@ -8293,33 +8756,7 @@ TAGMA_DECL std::string build_info() {
 
 namespace tagma::service {
 
-/// What a server has at a moment.
-struct worker_view {
-  task_id self;
-  std::uint64_t incarnation = 0;
-  std::int64_t now_ns = 0, uptime_ns = 0;
-  std::uint64_t runs_begun = 0, runs_failed = 0;
-  std::map<std::string, container> states;
-  std::vector<std::shared_ptr<registered_part>> parts;
-  std::vector<std::pair<std::uint64_t, std::shared_ptr<last_told>>> opening;  ///< graphs of sessions that open
-  std::vector<server_status::connection> connections;
-
-  /// The container of a name. Throws NotFound, with those that there are.
-  [[nodiscard]] container_option find(const std::string& name) const;
-  [[nodiscard]] std::uint32_t graphs_of(const std::string& name) const;
-};
-
-/// Of a call: its body, and its bulk if there is any.
-struct inspection {
-  std::string body;
-  std::shared_ptr<const std::string> bulk;
-  std::vector<counted<runtime::resource>> gone;  ///< left their container; the end of one may wait
-};
-
-/// True for those that are answered from what is there, without waiting for anybody.
-[[nodiscard]] constexpr bool is_answered_at_once(message kind) { return kind != message::read_variable; }
-
-TAGMA_COLD inline container_option worker_view::find(const std::string& name) const {
+TAGMA_COLD TAGMA_DECL container_option worker_view::find(const std::string& name) const {
   const auto found = states.find(name);
   if (found != states.end()) return found->second;
   std::string known;
@@ -8328,7 +8765,7 @@ TAGMA_COLD inline container_option worker_view::find(const std::string& name) co
        {"there is no container '", name, "' here", known.empty() ? ", nor any other" : "; there are ", known});
 }
 
-TAGMA_COLD inline std::uint32_t worker_view::graphs_of(const std::string& name) const {
+TAGMA_COLD TAGMA_DECL std::uint32_t worker_view::graphs_of(const std::string& name) const {
   std::uint32_t count = 0;
   for (const auto& part : parts) count += part->what().container == name;
   return count;
@@ -8336,7 +8773,7 @@ TAGMA_COLD inline std::uint32_t worker_view::graphs_of(const std::string& name) 
 
 namespace detail {
 
-TAGMA_COLD inline server_status status_of(const worker_view& v) {
+TAGMA_COLD TAGMA_DECL server_status status_of(const worker_view& v) {
   server_status s;
   s.self = v.self, s.incarnation = v.incarnation, s.build = build_info();
   s.uptime_ns = v.uptime_ns, s.resident_bytes = resident_bytes(), s.graphs = static_cast<std::uint32_t>(v.parts.size());
@@ -8354,7 +8791,7 @@ TAGMA_COLD inline server_status status_of(const worker_view& v) {
   return s;
 }
 
-TAGMA_COLD inline container_list containers_of(const worker_view& v) {
+TAGMA_COLD TAGMA_DECL container_list containers_of(const worker_view& v) {
   container_list all;
   for (const auto& [name, c] : v.states) {
     container_list::entry e;
@@ -8374,7 +8811,7 @@ TAGMA_COLD inline container_list containers_of(const worker_view& v) {
   return all;
 }
 
-TAGMA_COLD inline resource_list resources_of(const worker_view& v, const std::string& name) {
+TAGMA_COLD TAGMA_DECL resource_list resources_of(const worker_view& v, const std::string& name) {
   resource_list all;
   v.find(name).state()->each([&](runtime::resource& r) { all.resources.push_back(entry_of(r)); });
   std::sort(all.resources.begin(), all.resources.end(),
@@ -8382,7 +8819,7 @@ TAGMA_COLD inline resource_list resources_of(const worker_view& v, const std::st
   return all;
 }
 
-TAGMA_COLD inline inspection value_of(const worker_view& view, const read_variable& m, std::int64_t within_ns) {
+TAGMA_COLD TAGMA_DECL inspection value_of(const worker_view& view, const read_variable& m, std::int64_t within_ns) {
   const container_option in = view.find(m.container);
   const counted<runtime::resource> found = in.state()->find("variable", m.name);
   if (!found)
@@ -8400,7 +8837,7 @@ TAGMA_COLD inline inspection value_of(const worker_view& view, const read_variab
   return answer;
 }
 
-TAGMA_COLD inline inspection reset_of(const worker_view& v, const std::string& name) {
+TAGMA_COLD TAGMA_DECL inspection reset_of(const worker_view& v, const std::string& name) {
   inspection answer;
   reset_result r;
   const container_option in = v.find(name);
@@ -8415,10 +8852,8 @@ TAGMA_COLD inline inspection reset_of(const worker_view& v, const std::string& n
 
 }  // namespace detail
 
-/// Answers a call of reports.hpp but `probe`. Throws NotFound for what the server has not.
-/// @param time_left_ns of the call
-[[nodiscard]] TAGMA_COLD inline inspection inspect(const worker_view& v, message kind, const std::string& body,
-                                                   std::int64_t time_left_ns) {
+TAGMA_COLD TAGMA_DECL inspection inspect(const worker_view& v, message kind, const std::string& body,
+                                         std::int64_t time_left_ns) {
   const auto bulk = [](std::string bytes) {
     return inspection{{}, std::make_shared<const std::string>(std::move(bytes)), {}};
   };
@@ -8444,86 +8879,6 @@ TAGMA_COLD inline inspection reset_of(const worker_view& v, const std::string& n
     default:
       fail(status_code::unimplemented, {"messages of kind ", static_cast<int>(kind), " look into nothing"});
   }
-}
-
-}  // namespace tagma::service
-// ---- tagma/cluster/service/permissions.hpp
-
-/// @file
-/// Who may say what to a server: one table, of all kinds of messages.
-
-#include <cstdint>
-#include <optional>
-#include <string_view>
-
-namespace tagma::service {
-
-/// What a kind of messages needs.
-struct permission {
-  message kind;
-  std::string_view name;  ///< as docs/wire.md calls it
-  transport::authority needs;
-};
-
-/// Workers run their own graphs, and look. What is done to the state of others is for chiefs.
-inline constexpr permission permissions[] = {
-    {message::add_part, "add_part", transport::authority::worker},
-    {message::run_part, "run_part", transport::authority::worker},
-    {message::tensor, "tensor", transport::authority::worker},
-    {message::wanted, "wanted", transport::authority::worker},
-    {message::end_run, "end_run", transport::authority::worker},
-    {message::forget_graph, "forget_graph", transport::authority::worker},
-    {message::list_variables, "list_variables", transport::authority::worker},
-    {message::list_tasks, "list_tasks", transport::authority::worker},
-    {message::keep_graph, "keep_graph", transport::authority::worker},
-    {message::hold_runs, "hold_runs", transport::authority::chief},
-    {message::save_shard, "save_shard", transport::authority::chief},
-    {message::commit_save, "commit_save", transport::authority::chief},
-    {message::end_hold, "end_hold", transport::authority::chief},
-    {message::restore_shard, "restore_shard", transport::authority::chief},
-    {message::open_session, "open_session", transport::authority::worker},
-    {message::status, "status", transport::authority::worker},
-    {message::list_containers, "list_containers", transport::authority::worker},
-    {message::list_resources, "list_resources", transport::authority::worker},
-    {message::read_variable, "read_variable", transport::authority::worker},
-    {message::list_runs, "list_runs", transport::authority::worker},
-    {message::reset_container, "reset_container", transport::authority::chief},
-    {message::probe, "probe", transport::authority::worker},
-    {message::stop, "stop", transport::authority::chief},
-    {message::save_session, "save_session", transport::authority::chief},
-    {message::restore_session, "restore_session", transport::authority::chief},
-    {message::begin_trace, "begin_trace", transport::authority::worker},
-    {message::end_trace, "end_trace", transport::authority::worker},
-};
-
-/// The row of a kind; nullptr for one that is not known, which nobody does anything about.
-[[nodiscard]] constexpr const permission* permission_of(std::uint16_t kind) {
-  for (const permission& p : permissions)
-    if (static_cast<std::uint16_t>(p.kind) == kind) return &p;
-  return nullptr;
-}
-
-/// Why a server does not take a message of a kind from the other end; nullopt if it does.
-[[nodiscard]] std::optional<error> not_permitted(const transport::link& from, std::uint16_t kind);
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/permissions.ipp
-
-/// @file
-/// Definitions of permissions.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::service {
-
-TAGMA_DECL std::optional<error> not_permitted(const transport::link& from, std::uint16_t kind) {
-  const permission* const p = permission_of(kind);
-  if (p == nullptr || p->needs == transport::authority::worker) return std::nullopt;
-  const transport::identity who = from.peer();
-  if (who.may == transport::authority::chief) return std::nullopt;
-  return error(status_code::permission_denied,
-               sentence({p->name, " is for chiefs, and ", transport::to_string(who),
-                         " has proven to be a worker: a chief has the secret of chiefs, or a certificate for "
-                         "tagma:/role:chief"}));
 }
 
 }  // namespace tagma::service
@@ -8881,33 +9236,125 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   crew drivers_;  // of sessions that are driven from here
 };
 
-inline container worker_core::state(const std::string& name, isolation kept_apart) {
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/worker_core.ipp
+
+/// @file
+/// Definitions of worker_core.hpp: in the compiled half, or else in each file that includes it.
+
+#include <chrono>
+
+// ---- tagma/cluster/service/permissions.hpp
+
+/// @file
+/// Who may say what to a server: one table, of all kinds of messages.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tagma::service {
+
+/// What a kind of messages needs.
+struct permission {
+  message kind;
+  std::string_view name;  ///< as docs/wire.md calls it
+  transport::authority needs;
+};
+
+/// Workers run their own graphs, and look. What is done to the state of others is for chiefs.
+inline constexpr permission permissions[] = {
+    {message::add_part, "add_part", transport::authority::worker},
+    {message::run_part, "run_part", transport::authority::worker},
+    {message::tensor, "tensor", transport::authority::worker},
+    {message::wanted, "wanted", transport::authority::worker},
+    {message::end_run, "end_run", transport::authority::worker},
+    {message::forget_graph, "forget_graph", transport::authority::worker},
+    {message::list_variables, "list_variables", transport::authority::worker},
+    {message::list_tasks, "list_tasks", transport::authority::worker},
+    {message::keep_graph, "keep_graph", transport::authority::worker},
+    {message::hold_runs, "hold_runs", transport::authority::chief},
+    {message::save_shard, "save_shard", transport::authority::chief},
+    {message::commit_save, "commit_save", transport::authority::chief},
+    {message::end_hold, "end_hold", transport::authority::chief},
+    {message::restore_shard, "restore_shard", transport::authority::chief},
+    {message::open_session, "open_session", transport::authority::worker},
+    {message::status, "status", transport::authority::worker},
+    {message::list_containers, "list_containers", transport::authority::worker},
+    {message::list_resources, "list_resources", transport::authority::worker},
+    {message::read_variable, "read_variable", transport::authority::worker},
+    {message::list_runs, "list_runs", transport::authority::worker},
+    {message::reset_container, "reset_container", transport::authority::chief},
+    {message::probe, "probe", transport::authority::worker},
+    {message::stop, "stop", transport::authority::chief},
+    {message::save_session, "save_session", transport::authority::chief},
+    {message::restore_session, "restore_session", transport::authority::chief},
+    {message::begin_trace, "begin_trace", transport::authority::worker},
+    {message::end_trace, "end_trace", transport::authority::worker},
+};
+
+/// The row of a kind; nullptr for one that is not known, which nobody does anything about.
+[[nodiscard]] constexpr const permission* permission_of(std::uint16_t kind) {
+  for (const permission& p : permissions)
+    if (static_cast<std::uint16_t>(p.kind) == kind) return &p;
+  return nullptr;
+}
+
+/// Why a server does not take a message of a kind from the other end; nullopt if it does.
+[[nodiscard]] std::optional<error> not_permitted(const transport::link& from, std::uint16_t kind);
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/permissions.ipp
+
+/// @file
+/// Definitions of permissions.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL std::optional<error> not_permitted(const transport::link& from, std::uint16_t kind) {
+  const permission* const p = permission_of(kind);
+  if (p == nullptr || p->needs == transport::authority::worker) return std::nullopt;
+  const transport::identity who = from.peer();
+  if (who.may == transport::authority::chief) return std::nullopt;
+  return error(status_code::permission_denied,
+               sentence({p->name, " is for chiefs, and ", transport::to_string(who),
+                         " has proven to be a worker: a chief has the secret of chiefs, or a certificate for "
+                         "tagma:/role:chief"}));
+}
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+TAGMA_DECL container worker_core::state(const std::string& name, isolation kept_apart) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = states_.find(name);
   if (found != states_.end()) return found->second;
   return states_.emplace(name, kept_apart == isolation::runs ? container() : container(kept_apart)).first->second;
 }
 
-inline std::shared_ptr<registered_part> worker_core::find(std::uint64_t graph) {
+TAGMA_DECL std::shared_ptr<registered_part> worker_core::find(std::uint64_t graph) {
   pass();
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = parts_.find(graph);
   return found == parts_.end() ? nullptr : found->second;
 }
 
-inline std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e, bool takes) {
+TAGMA_DECL std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e, bool takes) {
   const std::shared_ptr<registered_part> part = find(e.graph);
   if (part == nullptr || !(takes ? part->takes(e.edge) : part->sends(e.edge))) return nullptr;
   return part->run(TAGMA_BROKEN(steps_not_told_apart) ? 0 : e.step);
 }
 
-inline error worker_core::why_not_taken(const edge_of_run& e) {
+TAGMA_DECL error worker_core::why_not_taken(const edge_of_run& e) {
   const std::shared_ptr<registered_part> part = find(e.graph);
   if (part != nullptr && part->takes(e.edge)) return part->why_not(e.step);
   return {status_code::aborted, "nobody waits for a tensor of this run"};
 }
 
-inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
+TAGMA_DECL void worker_core::send_to(const placed_task& to, transport::outgoing m) {
   std::shared_ptr<outlet> out;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -8925,7 +9372,7 @@ inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
   if (m.attempt != nullptr) m.attempt->ended(std::make_exception_ptr(error(status_code::aborted, "the server stops")));
 }
 
-inline void worker_core::lose(const std::string& address, const error& why) {
+TAGMA_DECL void worker_core::lose(const std::string& address, const error& why) {
   std::vector<std::pair<std::shared_ptr<registered_part>, placed_task>> concerned;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -8948,7 +9395,8 @@ inline void worker_core::lose(const std::string& address, const error& why) {
     }
 }
 
-inline std::shared_ptr<registered_part> worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
+TAGMA_DECL std::shared_ptr<registered_part> worker_core::add(const add_part& what,
+                                                             const std::vector<std::byte>& bytes) {
   const any_program program = read_program_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const std::vector<placed_task> tasks = what.tasks;
   const auto part = std::make_shared<registered_part>(
@@ -8963,17 +9411,19 @@ inline std::shared_ptr<registered_part> worker_core::add(const add_part& what, c
   return add(what.graph, part);
 }
 
-inline std::shared_ptr<registered_part> worker_core::add(std::uint64_t graph, std::shared_ptr<registered_part> part) {
+TAGMA_DECL std::shared_ptr<registered_part> worker_core::add(std::uint64_t graph,
+                                                             std::shared_ptr<registered_part> part) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!parts_.emplace(graph, part).second) fail(status_code::already_exists, {"graph ", graph, " is known already"});
   return part;
 }
 
-inline void worker_core::keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph, registered_part& part) {
+TAGMA_DECL void worker_core::keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph,
+                                  registered_part& part) {
   if (!by->owns(graph, part)) lapse(graph, by.get());
 }
 
-inline void worker_core::lapse(std::uint64_t graph, const void* connection) {
+TAGMA_DECL void worker_core::lapse(std::uint64_t graph, const void* connection) {
   const std::shared_ptr<registered_part> part = find(graph);
   const std::uint64_t lease = part == nullptr ? 0 : part->lapse(connection);
   if (lease == 0) return;
@@ -8985,7 +9435,7 @@ inline void worker_core::lapse(std::uint64_t graph, const void* connection) {
                  });
 }
 
-inline transport::placement worker_core::place(transport::link& from, const transport::incoming& m) {
+TAGMA_DECL transport::placement worker_core::place(transport::link& from, const transport::incoming& m) {
   if (const auto no = not_permitted(from, m.kind)) return transport::placement::refused(*no);
   switch (static_cast<message>(m.kind)) {
     case message::add_part:
@@ -9018,7 +9468,7 @@ inline transport::placement worker_core::place(transport::link& from, const tran
   }
 }
 
-inline void worker_core::forget(std::uint64_t graph) {
+TAGMA_DECL void worker_core::forget(std::uint64_t graph) {
   std::shared_ptr<registered_part> gone;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -9031,7 +9481,7 @@ inline void worker_core::forget(std::uint64_t graph) {
   (void)crew_.add([gone]() mutable { gone.reset(); });  // its end waits for runs
 }
 
-inline void worker_core::abandoned(transport::link& from, std::uint32_t transfer, const error& why) {
+TAGMA_DECL void worker_core::abandoned(transport::link& from, std::uint32_t transfer, const error& why) {
   std::pair<std::shared_ptr<run_state>, std::int32_t> which;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -9043,8 +9493,8 @@ inline void worker_core::abandoned(transport::link& from, std::uint32_t transfer
   which.first->edges.abandoned(from, transfer, which.second, why);
 }
 
-inline void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request,
-                                     std::function<void()> work, crew& with) {
+TAGMA_DECL void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request,
+                                         std::function<void()> work, crew& with) {
   const bool taken = with.add([core = shared_from_this(), by, request, work = std::move(work)] {
     try {
       work();
@@ -9055,8 +9505,8 @@ inline void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& by, s
   if (!taken) by->refuse(request, error(status_code::aborted, "the server stops"));
 }
 
-inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, transport::link& from,
-                                  transport::incoming& m) {
+TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, transport::link& from,
+                                      transport::incoming& m) {
   const std::uint64_t request = m.request;
   if (const auto no = not_permitted(from, m.kind)) {
     // What asks for no answer is left alone.
@@ -9163,8 +9613,8 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
   }
 }
 
-inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const shared_bytes& elements,
-                             std::uint64_t request, std::int64_t time_left_ns) {
+TAGMA_DECL void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m,
+                                 const shared_bytes& elements, std::uint64_t request, std::int64_t time_left_ns) {
   if (m.server != 0 && m.server != options_.link.self.incarnation)
     fail(status_code::not_found, {"the server was started anew since it got graph ", m.graph});
   const std::shared_ptr<registered_part> part = find(m.graph);
@@ -9188,9 +9638,9 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
   });
 }
 
-inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part, const run_part& m,
-                                    const std::vector<std::byte>& elements, std::uint64_t request,
-                                    std::int64_t time_left_ns, inside_gate* inside) {
+TAGMA_DECL void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part,
+                                        const run_part& m, const std::vector<std::byte>& elements,
+                                        std::uint64_t request, std::int64_t time_left_ns, inside_gate* inside) {
   switch (part.outcomes().begin(m.step, [by, request](const run_answer& a) { by->reply(request, a.body, a.bulk); })) {
     case outcomes::entrance::fresh:
       break;
@@ -9216,8 +9666,8 @@ inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, re
   part.outcomes().finish(m.step, std::move(answer));
 }
 
-inline run_answer worker_core::run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
-                                   std::int64_t time_left_ns) {
+TAGMA_DECL run_answer worker_core::run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
+                                       std::int64_t time_left_ns) {
   const std::shared_ptr<run_state> run = part.run(m.step);
   if (run == nullptr) throw part.why_not(m.step);
   const ir::graph_view g = part.program().graph();
@@ -9274,7 +9724,7 @@ inline run_answer worker_core::run(registered_part& part, const run_part& m, con
   return {results.body(), std::move(bulk)};
 }
 
-inline void worker_core::stop() {
+TAGMA_DECL void worker_core::stop() {
   std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
   std::map<std::string, std::shared_ptr<outlet>> outlets;
   std::vector<std::weak_ptr<inlet_handler>> inlets;
@@ -9297,7 +9747,7 @@ inline void worker_core::stop() {
   for (const auto& [address, out] : outlets) out->close();
 }
 
-inline std::shared_ptr<inlet_handler> worker_core::accept() {
+TAGMA_DECL std::shared_ptr<inlet_handler> worker_core::accept() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stopped_) return nullptr;
   std::erase_if(inlets_, [](const auto& in) { return in.expired(); });
@@ -9318,6 +9768,21 @@ inline std::shared_ptr<inlet_handler> worker_core::accept() {
 
 }  // namespace tagma::service
 
+// ---- tagma/cluster/service/checkpoint_calls.ipp
+
+/// @file
+/// Definitions of checkpoint_calls.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 namespace tagma::service {
 
 namespace detail {
@@ -9329,18 +9794,18 @@ inline constexpr std::int64_t save_ns = 600'000'000'000;
 
 }  // namespace detail
 
-inline std::shared_ptr<run_gate> worker_core::gate_of(const std::string& name) {
+TAGMA_DECL std::shared_ptr<run_gate> worker_core::gate_of(const std::string& name) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::shared_ptr<run_gate>& gate = gates_[name];
   if (gate == nullptr) gate = std::make_shared<run_gate>();
   return gate;
 }
 
-inline void worker_core::go_on(std::vector<std::function<void()>> waiting) {
+TAGMA_DECL void worker_core::go_on(std::vector<std::function<void()>> waiting) {
   for (std::function<void()>& go : waiting) (void)crew_.add(std::move(go));
 }
 
-inline open_runs worker_core::hold(const hold_runs& m) {
+TAGMA_DECL open_runs worker_core::hold(const hold_runs& m) {
   const std::shared_ptr<run_gate> gate = gate_of(m.container);
   auto [held, go] = gate->hold(m.token, m.admitted);
   if (!held) fail(status_code::aborted, {"another one holds the runs of container '", m.container, "'"});
@@ -9364,13 +9829,13 @@ inline open_runs worker_core::hold(const hold_runs& m) {
   return open;
 }
 
-inline std::optional<container> worker_core::known_state(const std::string& name) {
+TAGMA_DECL std::optional<container> worker_core::known_state(const std::string& name) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = states_.find(name);
   return found == states_.end() ? std::nullopt : std::optional<container>(found->second);
 }
 
-inline saved_shard worker_core::save(const save_shard& m, bool all) {
+TAGMA_DECL saved_shard worker_core::save(const save_shard& m, bool all) {
   const std::shared_ptr<run_gate> gate = gate_of(m.container);
   const std::optional<container> known = known_state(m.container);
   if (!known.has_value()) return {};
@@ -9386,7 +9851,7 @@ inline saved_shard worker_core::save(const save_shard& m, bool all) {
   return folder_.save(m, now);
 }
 
-inline restored_shard worker_core::restore(const restore_shard& m, const std::vector<std::string>& names) {
+TAGMA_DECL restored_shard worker_core::restore(const restore_shard& m, const std::vector<std::string>& names) {
   const std::optional<container> known = known_state(m.container);
   if (!known.has_value()) fail(status_code::not_found, {"there is no container '", m.container, "'"});
   runtime::state_container& state = *container_option(*known).state();
@@ -9394,11 +9859,11 @@ inline restored_shard worker_core::restore(const restore_shard& m, const std::ve
   return folder_.restore(m, names, state);
 }
 
-inline void worker_core::tell(const std::string& what) const {
+TAGMA_DECL void worker_core::tell(const std::string& what) const {
   if (options_.told) options_.told(what);
 }
 
-inline std::string worker_core::own_series(const std::string& name) const {
+TAGMA_DECL std::string worker_core::own_series(const std::string& name) const {
   std::string series = "auto." + options_.link.self.job + "." + std::to_string(options_.link.self.task);
   if (!name.empty()) series += ".";
   for (const char c : name)
@@ -9406,7 +9871,7 @@ inline std::string worker_core::own_series(const std::string& name) const {
   return series.substr(0, 80);
 }
 
-inline void worker_core::begin_own_checkpoints() {
+TAGMA_DECL void worker_core::begin_own_checkpoints() {
   if (options_.checkpoints.empty() || options_.checkpoint_every_ns <= 0) return;
   std::set<std::string> series;
   const std::string own = own_series("");
@@ -9425,7 +9890,7 @@ inline void worker_core::begin_own_checkpoints() {
   save_later();
 }
 
-inline void worker_core::save_later() {
+TAGMA_DECL void worker_core::save_later() {
   network_.after(options_.checkpoint_every_ns, [core = weak_from_this()] {
     const auto alive = core.lock();
     if (alive == nullptr) return;
@@ -9436,7 +9901,7 @@ inline void worker_core::save_later() {
   });
 }
 
-inline void worker_core::save_own() {
+TAGMA_DECL void worker_core::save_own() {
   std::vector<std::string> names;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -9460,8 +9925,8 @@ inline void worker_core::save_own() {
   }
 }
 
-inline void worker_core::receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::link& from,
-                                            transport::incoming& m) {
+TAGMA_DECL void worker_core::receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::link& from,
+                                                transport::incoming& m) {
   const std::uint64_t request = m.request;
   const auto text = [](const std::vector<std::byte>& bytes) {
     return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -9505,6 +9970,11 @@ inline void worker_core::receive_checkpoint(const std::shared_ptr<inlet_handler>
 /// @file
 /// How a worker drives sessions for clients that connect to it alone: definitions of worker_core.hpp.
 
+// ---- tagma/cluster/service/worker_driver.ipp
+
+/// @file
+/// Definitions of worker_driver.hpp: in the compiled half, or else in each file that includes it.
+
 #include <memory>
 #include <mutex>
 #include <string>
@@ -9513,13 +9983,14 @@ inline void worker_core::receive_checkpoint(const std::shared_ptr<inlet_handler>
 
 namespace tagma::service {
 
-inline bool worker_core::drives(std::uint64_t graph) {
+TAGMA_DECL bool worker_core::drives(std::uint64_t graph) {
   const std::shared_ptr<registered_part> part = find(graph);
   return part != nullptr && part->driven() != nullptr;
 }
 
-inline std::shared_ptr<registered_part> worker_core::open(const open_session& what, const std::vector<std::byte>& bytes,
-                                                          transport::authority may) {
+TAGMA_DECL std::shared_ptr<registered_part> worker_core::open(const open_session& what,
+                                                              const std::vector<std::byte>& bytes,
+                                                              transport::authority may) {
   if (options_.open_session == nullptr)
     fail(status_code::unimplemented, "this worker drives no sessions; let the client be the master");
   const any_program program = read_program_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -9552,8 +10023,8 @@ inline std::shared_ptr<registered_part> worker_core::open(const open_session& wh
   return add(what.what.graph, std::move(made));
 }
 
-inline void worker_core::receive_driven(const std::shared_ptr<inlet_handler>& by, transport::link& from,
-                                        transport::incoming& m) {
+TAGMA_DECL void worker_core::receive_driven(const std::shared_ptr<inlet_handler>& by, transport::link& from,
+                                            transport::incoming& m) {
   const std::uint64_t request = m.request;
   const auto soon = [&](std::function<void()> work) { answer_soon(by, request, std::move(work), drivers_); };
   const auto driven = [this](std::uint64_t graph) {
@@ -9589,6 +10060,11 @@ inline void worker_core::receive_driven(const std::shared_ptr<inlet_handler>& by
 
 /// @file
 /// How a worker answers those who look into it.
+
+// ---- tagma/cluster/service/worker_look.ipp
+
+/// @file
+/// Definitions of worker_look.hpp: in the compiled half, or else in each file that includes it.
 
 #include <memory>
 #include <mutex>
@@ -9713,7 +10189,7 @@ TAGMA_COLD TAGMA_DECL void probing::finish(const error* why) {
 
 namespace tagma::service {
 
-TAGMA_COLD inline worker_view worker_core::look() {
+TAGMA_COLD TAGMA_DECL worker_view worker_core::look() {
   worker_view v;
   std::vector<std::shared_ptr<outlet>> outlets;
   std::vector<std::shared_ptr<inlet_handler>> inlets;
@@ -9736,7 +10212,7 @@ TAGMA_COLD inline worker_view worker_core::look() {
   return v;
 }
 
-inline std::string worker_core::variables_of(const std::string& name) {
+TAGMA_DECL std::string worker_core::variables_of(const std::string& name) {
   variable_list all;
   container known;
   {
@@ -9753,8 +10229,8 @@ inline std::string worker_core::variables_of(const std::string& name) {
   return all.body();
 }
 
-TAGMA_COLD inline void worker_core::inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from,
-                                                const transport::incoming& m) {
+TAGMA_COLD TAGMA_DECL void worker_core::inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from,
+                                                    const transport::incoming& m) {
   const auto kind = static_cast<message>(m.kind);
   if (!is_answered_at_once(kind))
     return answer_soon(by, m.request,
@@ -9772,7 +10248,8 @@ TAGMA_COLD inline void worker_core::inspect_for(const std::shared_ptr<inlet_hand
   if (!from.reply(m.request, std::move(reply)) && kept != nullptr) kept->ended(nullptr);
 }
 
-TAGMA_COLD inline void worker_core::probe_for(const std::shared_ptr<inlet_handler>& by, const transport::incoming& m) {
+TAGMA_COLD TAGMA_DECL void worker_core::probe_for(const std::shared_ptr<inlet_handler>& by,
+                                                  const transport::incoming& m) {
   const task_id whom = probe::read(m.body).whom;
   if (whom.task < 0) return by->reply(m.request, probe_result{{}, options_.link.self.incarnation, 0, 0}.body());
   if (!options_.members.has_task(whom.job, whom.task))
@@ -9786,7 +10263,7 @@ TAGMA_COLD inline void worker_core::probe_for(const std::shared_ptr<inlet_handle
                  });
 }
 
-TAGMA_COLD inline void worker_core::begin_recording(std::int64_t most_ns) {
+TAGMA_COLD TAGMA_DECL void worker_core::begin_recording(std::int64_t most_ns) {
   const auto made = std::make_shared<recording>();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -9804,7 +10281,7 @@ TAGMA_COLD inline void worker_core::begin_recording(std::int64_t most_ns) {
   });
 }
 
-TAGMA_COLD inline std::shared_ptr<recording> worker_core::end_recording() {
+TAGMA_COLD TAGMA_DECL std::shared_ptr<recording> worker_core::end_recording() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (recording_ == nullptr)
     fail(status_code::failed_precondition, "nothing is recorded here: nobody has asked for it, or too long ago");
@@ -9812,12 +10289,12 @@ TAGMA_COLD inline std::shared_ptr<recording> worker_core::end_recording() {
   return std::move(recording_);
 }
 
-inline std::shared_ptr<recording> worker_core::recorder() {
+TAGMA_DECL std::shared_ptr<recording> worker_core::recorder() {
   const std::lock_guard<std::mutex> lock(mutex_);
   return recording_;
 }
 
-TAGMA_COLD inline std::optional<server_status::connection> inlet_handler::seen(std::int64_t now_ns) {
+TAGMA_COLD TAGMA_DECL std::optional<server_status::connection> inlet_handler::seen(std::int64_t now_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (link_ == nullptr) return std::nullopt;
   return connection_of(*link_, true, now_ns);
@@ -9850,7 +10327,16 @@ class worker {
   std::shared_ptr<worker_core> core_;
 };
 
-inline worker::worker(transport::network& by, const std::string& address, worker_options options) : network_(by) {
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/worker.ipp
+
+/// @file
+/// Definitions of worker.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL worker::worker(transport::network& by, const std::string& address, worker_options options) : network_(by) {
   const transport::options how = options.link;
   if (!how.chief_secret.empty() && (how.secret.empty() || how.secret == how.chief_secret))
     fail(status_code::invalid_argument, "a secret of chiefs needs another one for workers");
@@ -9859,249 +10345,14 @@ inline worker::worker(transport::network& by, const std::string& address, worker
   address_ = by.listen(address, how, [core = core_] { return core->accept(); });
 }
 
-inline worker::~worker() {
+TAGMA_DECL worker::~worker() {
   network_.stop_listening(address_);
   core_->stop();
 }
 
-inline container worker::state(const std::string& name) { return core_->state(name, isolation::variables); }
+TAGMA_DECL container worker::state(const std::string& name) { return core_->state(name, isolation::variables); }
 
 }  // namespace tagma::service
-// ---- tagma/cluster/typed_session.hpp
-
-/// @file
-/// Sessions over a cluster with the handles of a program: what a run fetches and feeds is checked by the C++ compiler,
-/// as in local sessions; what devices and kernels there are, the servers know.
-
-#include <cstddef>
-#include <cstdint>
-#include <exception>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-namespace tagma {
-
-namespace detail {
-
-/// A graph that runs elsewhere.
-template <class Graph>
-struct distant_graph : Graph {};
-
-/// A program whose runs are those of a session by names.
-template <class Program, class Runs>
-struct distant_program {
-  using graph = distant_graph<typename Program::graph>;
-  Runs* runs;
-};
-
-/// Resources, kernels and devices are the servers'.
-template <class Graph>
-struct graph_tables<distant_graph<Graph>> {
-  static constexpr bool is_late = true;
-  static constexpr fixed_array<plan::plan_resource, 0> resources{};
-};
-
-/// The first placeholder that some outputs need and the feeds lack, or `no_node`.
-/// @tparam Needs a `plan_needs`
-template <class Needs, class... Traits>
-[[nodiscard]] constexpr ir::node_id first_not_fed() {
-  const ir::graph_view g = Needs::planned::view;
-  const array_view<const ir::node_id> feeds[] = {Traits::nodes..., {}};
-  for (ir::node_id i = 0; i < g.size(); ++i) {
-    const bool read =
-        wants_value(Needs::needs[i]) || (Needs::needs[i] != ir::need::nothing && !g[i].spec.dims.is_static());
-    if (!g.info(i).is(ir::op_kind::placeholder) || !read) continue;
-    bool fed = false;
-    for (const auto& nodes : feeds)
-      for (const ir::node_id f : nodes) fed = fed || f == i;
-    if (!fed) return i;
-  }
-  return ir::no_node;
-}
-
-/// As of local sessions, without kernels, devices and the order of the steps.
-template <class Graph, class... Arguments>
-struct run_check<distant_graph<Graph>, Arguments...> : fetch_check {
-  using fetch_check::find;
-
-  template <class... E>
-  static auto find(fetch_list<E...> list) {
-    if constexpr (graph_tables<Graph>::is_late) {
-      return run_check<Graph, Arguments...>::find(list);
-    } else {
-      using arguments = typename first_fault<fetch_traits<Graph, E>..., feed_traits<Graph, Arguments>...,
-                                             repeated_feeds<Graph, Arguments...>>::type;
-      if constexpr (std::is_void_v<arguments>)
-        return find_missing<plan_needs<graph_of_run<Graph, Arguments...>, fetch_traits<Graph, E>::position...>>();
-      else
-        return arguments{};
-    }
-  }
-  template <class Needs>
-  static auto find_missing() {
-    constexpr ir::node_id missing = first_not_fed<Needs, feed_traits<Graph, Arguments>...>();
-    if constexpr (missing != ir::no_node) {
-      static constexpr std::string_view name = Graph::view[missing].name;
-      static constexpr tensor_spec declared = Graph::view[missing].spec;
-      return diagnose::not_fed<spelled<fixed_copy<&name>()>, spec_of<declared>>{};
-    }
-  }
-  template <class What>
-  using fault = decltype(run_check::find(as_list(std::declval<const What&>())));
-};
-
-/// Throws the exception that is being handled, with the line of the run.
-[[noreturn]] TAGMA_COLD inline void rethrow_of_run(const source_line& at) {
-  const runtime::caught seen(std::current_exception());
-  fail(seen.code, {runtime::without_code(seen.what), " (run at ", at.file, ":", at.line, ")"});
-}
-
-/// What a typed session hands over to the session by names.
-struct distant_run {
-  std::vector<int> outputs;
-  std::vector<named_feed> feeds;
-  std::vector<run_limits> limits;
-
-  template <class Runs>
-  [[nodiscard]] TAGMA_COLD std::vector<any_tensor> ask(Runs& runs, const source_line& at) {
-    try {
-      if (limits.empty()) return runs.run_outputs(outputs, feeds);
-      if (limits.size() > 1) runtime::join({limits.data(), limits.size()});
-      return runs.run_outputs(outputs, feeds, limits[0]);
-    } catch (...) {
-      rethrow_of_run(at);
-    }
-  }
-};
-
-template <class Program, class Runs>
-class program_session<distant_program<Program, Runs>> {
- public:
-  using graph = typename Program::graph;
-
-  program_session(const distant_program<Program, Runs>& program, const session_options&) : runs_(program.runs) {}
-
-  template <int... Output, class Take, class... Arguments>
-  void run(const Take& take, const source_line& at, const Arguments&... arguments) {
-    distant_run one{{Output...}, {}, {}};
-    string_element texts[sizeof...(Arguments) + 1];
-    [[maybe_unused]] string_element* text = texts;
-    (take_argument(one, text, at, arguments), ...);
-    const std::vector<any_tensor> results = one.ask(*runs_, at);
-    for (std::size_t f = 0; f < results.size(); ++f) take(f, results[f].view());
-  }
-
- private:
-  template <class Id, class Value>
-  static void take_argument(distant_run& to, string_element*& text, const source_line& at, const feed<Id, Value>& f) {
-    using given = feed_traits<graph, feed<Id, Value>>;
-    if (!find_record<Id>()->op->info->is(ir::op_kind::placeholder))
-      fail(status_code::unimplemented,
-           {"run: sessions over a cluster feed placeholders, and this is computed: ", given::about.operation, " ",
-            given::about.name, " (run at ", at.file, ":", at.line, ")"});
-    to.feeds.push_back({given::about.name, feed_view<given>(f.value, *text++, at)});
-  }
-  static void take_argument(distant_run& to, string_element*&, const source_line&, const run_limits& l) {
-    to.limits.push_back(l);
-  }
-
-  Runs* runs_;
-};
-
-/// A program of any type as data.
-/// @{
-[[nodiscard]] inline const any_program& as_data(const any_program& program) { return program; }
-template <class Closure>
-[[nodiscard]] any_program as_data(const program<Closure>& of) {
-  return any_program(of);
-}
-/// @}
-
-/// Runs of a program by its handles, which a session by names does, `cluster_session` or `monitored_session`.
-template <class Program, class Runs>
-class typed_runs : session<distant_program<std::remove_const_t<Program>, Runs>> {
-  using by_handles = session<distant_program<std::remove_const_t<Program>, Runs>>;
-
- public:
-  /// `run(loss, x = images)`, `run(fetch(loss, train), x = images, timeout(500ms))`. Feeds are for placeholders;
-  /// Unimplemented for a tensor that is computed.
-  using by_handles::run;
-
- protected:
-  explicit typed_runs(Runs& runs) : by_handles({&runs}) {}
-};
-
-/// What is of a cluster's session besides.
-template <class Program>
-class typed_cluster_runs : public typed_runs<Program, cluster_session> {
- public:
-  /// As of `cluster_session`.
-  /// @{
-  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return runs_.save(name, how); }
-  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
-    return runs_.restore(name, pause_ns);
-  }
-  [[nodiscard]] device_spec device_of(ir::node_id node) const { return runs_.device_of(node); }
-  /// @}
-
- protected:
-  explicit typed_cluster_runs(cluster_session& runs) : typed_runs<Program, cluster_session>(runs), runs_(runs) {}
-
- private:
-  cluster_session& runs_;
-};
-
-/// Made before what refers to it.
-template <class Runs>
-struct session_by_names {
-  Runs by_names;
-};
-
-}  // namespace detail
-
-namespace diagnose {
-template <class Graph, class Placed>
-inline constexpr bool joins_devices<detail::distant_graph<Graph>, Placed> = true;
-}  // namespace diagnose
-
-/// A session over a cluster for a program with handles, compiled early or late: `typed_session session(network,
-/// members, home, program)`. Runs are written as those of local sessions and refused by the compiler with the same
-/// numbers, save what only servers know: devices, kernels, and the order of updates (TAGMA-E067) are errors of the
-/// session and its runs, InvalidArgument. Everything else is as of `cluster_session`.
-template <class Program>
-class typed_session : detail::session_by_names<cluster_session>, public detail::typed_cluster_runs<Program> {
- public:
-  /// As of `cluster_session`.
-  typed_session(transport::network& by, const cluster& members, const task_id& home, const Program& program,
-                cluster_session_options options = {})
-      : detail::session_by_names<cluster_session>{{by, members, home, detail::as_data(program), std::move(options)}},
-        detail::typed_cluster_runs<Program>(by_names) {}
-};
-
-/// `monitored_session` for a program with handles: runs that a loss of servers ends are done again, and are written and
-/// checked as those of `typed_session`.
-template <class Program>
-class typed_monitored_session : detail::session_by_names<monitored_session>,
-                                public detail::typed_runs<Program, monitored_session> {
- public:
-  /// As of `monitored_session`.
-  /// @{
-  typed_monitored_session(transport::network& by, const cluster& members, const task_id& home, const Program& program,
-                          cluster_session_options how = {}, monitored_options options = {},
-                          std::vector<run_hooks> hooks = {})
-      : detail::session_by_names<monitored_session>{{by, members, home, detail::as_data(program), std::move(how),
-                                                     std::move(options), std::move(hooks)}},
-        detail::typed_runs<Program, monitored_session>(by_names) {}
-  saved_checkpoint save() { return by_names.save(); }
-  [[nodiscard]] int sessions() const { return by_names.sessions(); }
-  /// @}
-};
-
-}  // namespace tagma
 
 namespace tagma {
 
@@ -10150,64 +10401,19 @@ class server {
   std::string target_;
 };
 
-namespace detail {
-/// A server, as a client knows it that has sockets of its own.
-struct reached_server {
-  reached_server(std::string_view target, const cluster_session_options& options);
+}  // namespace tagma
 
-  transport::asio::network network;
-  cluster_session_options as;
-  described_cluster there;
-};
-/// A session by names over its cluster.
-struct remote_connection : reached_server {
-  remote_connection(const any_program& program, std::string_view target, const cluster_session_options& options)
-      : reached_server(target, options), by_names(network, there.members, there.home, program, as) {}
+// ---- tagma/cluster/server.ipp
 
-  cluster_session by_names;
-};
-}  // namespace detail
+/// @file
+/// Definitions of server.hpp: in the compiled half, or else in each file that includes it.
 
-/// A session over the cluster of a server, through sockets. Of a program with handles, compiled early or late, it runs
-/// what a local session does: `session.run(fetch(loss, train), x = images)`, checked by the compiler (`typed_session`).
-template <class Program>
-class remote_session : detail::remote_connection, public detail::typed_cluster_runs<Program> {
- public:
-  /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there
-  remote_session(const Program& program, std::string_view target, const cluster_session_options& options = {})
-      : detail::remote_connection(detail::as_data(program), target, options),
-        detail::typed_cluster_runs<Program>(this->by_names) {}
-};
-
-/// Of a program that is data: by names.
-template <>
-class remote_session<any_program> : detail::remote_connection {
- public:
-  remote_session(const any_program& program, std::string_view target, const cluster_session_options& options = {})
-      : detail::remote_connection(program, target, options) {}
-
-  /// As of `cluster_session`.
-  /// @{
-  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {},
-                              const run_limits& limits = {}) {
-    return by_names.run(outputs, feeds, limits);
-  }
-  template <class... Arguments>
-  any_tensor run(const output_name& output, const Arguments&... arguments) {
-    return by_names.run(output, arguments...);
-  }
-  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return by_names.save(name, how); }
-  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
-    return by_names.restore(name, pause_ns);
-  }
-  [[nodiscard]] device_spec device_of(ir::node_id node) const { return by_names.device_of(node); }
-  /// @}
-};
+namespace tagma {
 
 namespace detail {
 
-TAGMA_COLD inline service::worker_options worker_options_of(const role& who, const server_options& options,
-                                                            transport::network& by) {
+TAGMA_COLD TAGMA_DECL service::worker_options worker_options_of(const role& who, const server_options& options,
+                                                                transport::network& by) {
   service::worker_options w;
   w.members = who.cluster();
   w.open_session = open_by_master(by, w.members);
@@ -10232,24 +10438,14 @@ TAGMA_COLD inline service::worker_options worker_options_of(const role& who, con
   return w;
 }
 
-TAGMA_COLD inline cluster_session_options as_client(cluster_session_options options) {
-  if (options.link.self.job.empty()) options.link.self.job = "client";
-  if (options.link.self.role.empty()) options.link.self.role = "client";
-  if (options.link.self.incarnation == 0) options.link.self.incarnation = service::draw_number() | 1;
-  return options;
-}
-
 }  // namespace detail
 
-inline server::server(const role& who, const server_options& options)
+TAGMA_DECL server::server(const role& who, const server_options& options)
     : worker_(network_, to_string(listen_at(who.task_address(), options.bind).bind),
               detail::worker_options_of(who, options, network_)),
       target_("tagma://" + worker_.address()) {}
 
-inline server::~server() = default;
-
-inline detail::reached_server::reached_server(std::string_view target, const cluster_session_options& options)
-    : as(as_client(options)), there(ask_for_cluster(network, to_string(target_address(target)), as)) {}
+TAGMA_DECL server::~server() = default;
 
 }  // namespace tagma
 

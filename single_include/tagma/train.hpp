@@ -1919,6 +1919,136 @@ TAGMA_DECL void file::find_bytes() {
 }  // namespace tagma::safetensors
 #endif  // TAGMA_SINGLE_IO_SAFETENSORS_IPP
 #endif  // TAGMA_SINGLE_IO_SAFETENSORS_HPP
+// ---- tagma/io/safetensors_index.hpp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
+
+/// @file
+/// The index of tensors that are in several safetensors files of one directory, as `model.safetensors.index.json` is.
+/// https://huggingface.co/docs/safetensors
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace tagma::safetensors {
+
+/// Which file has which tensor.
+struct index {
+  std::map<std::string, std::string, std::less<>> files{};  ///< names of files beside the index, by tensors
+  metadata texts{};                                         ///< free texts; "total_size" is not among them
+  std::uint64_t total_size = 0;                             ///< bytes of all tensors
+};
+
+/// The longest index that is read, in bytes.
+inline constexpr std::uint64_t max_index = 100'000'000;
+
+/// Whether a name is one of a file in a directory, and of nothing else: of at most 255 bytes, without a separator, a
+/// zero or a dot in front.
+[[nodiscard]] bool is_file_name(std::string_view name);
+
+/// The text of an index. Throws InvalidArgument for what is not UTF-8, and for names that are none of files.
+[[nodiscard]] std::string to_json(const index& of);
+/// Reads an index. Members that nobody knows are passed over, and texts that are no strings. Throws DataLoss for what
+/// is no index, or names files elsewhere.
+/// @param path names it in errors
+[[nodiscard]] index index_from_json(std::string_view text, std::string_view path);
+/// Reads the index of a file, as `index_from_json` its text. Throws NotFound if there is none.
+[[nodiscard]] index read_index(const std::string& path);
+
+}  // namespace tagma::safetensors
+
+// ---- tagma/io/safetensors_index.ipp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
+
+/// @file
+/// Definitions of safetensors_index.hpp: in the compiled half, or else in each file that includes it.
+
+#include <charconv>
+
+namespace tagma::safetensors {
+
+TAGMA_DECL bool is_file_name(std::string_view name) {
+  return !name.empty() && name.size() <= 255 && name.front() != '.' &&
+         name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
+}
+
+TAGMA_DECL std::string to_json(const index& of) {
+  std::string text = "{\n  \"metadata\": {\n    \"total_size\": " + std::to_string(of.total_size);
+  for (const auto& [name, value] : of.texts) {
+    text += ",\n    ";
+    json::append_quoted(text, name);
+    text += ": ";
+    json::append_quoted(text, value);
+  }
+  text += "\n  },\n  \"weight_map\": {";
+  const char* before = "\n    ";
+  for (const auto& [tensor, file] : of.files) {
+    if (!is_file_name(file)) fail(status_code::invalid_argument, {"'", file, "' is not the name of a file"});
+    text += before;
+    json::append_quoted(text, tensor);
+    text += ": ";
+    json::append_quoted(text, file);
+    before = ",\n    ";
+  }
+  return text + "\n  }\n}\n";
+}
+
+TAGMA_DECL index index_from_json(std::string_view text, std::string_view path) {
+  const auto corrupt = [&](std::string_view how) {
+    fail(status_code::data_loss, {path, ": not a sound index of safetensors files: ", how});
+  };
+  index made;
+  bool has_files = false;
+  json::reader in(text);
+  if (in.next() != json::kind::object) corrupt("it is no object");
+  const auto read_metadata = [&](std::string_view name) {
+    const json::kind found = in.next();
+    if (name == "total_size" && found == json::kind::number) {
+      std::string_view digits;
+      if (!in.number(digits)) return false;
+      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), made.total_size);
+      if (status != std::errc() || end != digits.data() + digits.size()) made.total_size = 0;  // some write a fraction
+      return true;
+    }
+    if (found != json::kind::string || name == "total_size") return in.skip();
+    if (made.texts.size() >= max_texts) corrupt("it has too many texts");
+    return in.string(made.texts[std::string(name)]);
+  };
+  const auto read_file = [&](std::string_view tensor) {
+    if (in.next() != json::kind::string) corrupt(sentence({"tensor \"", tensor, "\" has no name of a file"}));
+    std::string& file = made.files[std::string(tensor)];
+    if (!in.string(file)) return false;
+    if (!is_file_name(file))
+      corrupt(sentence({"tensor \"", tensor, "\" is in \"", file, "\", which is no file beside it"}));
+    return true;
+  };
+  const bool good = in.members([&](std::string_view name) {
+    if (name == "metadata" && in.next() == json::kind::object) return in.members(read_metadata);
+    if (name != "weight_map") return in.skip();
+    if (in.next() != json::kind::object) corrupt("weight_map is no object");
+    has_files = true;
+    return in.members(read_file);
+  }) && in.end();
+  if (!good) corrupt(sentence({"byte ", in.position(), ": ", in.reason()}));
+  if (!has_files) corrupt("it has no weight_map");
+  return made;
+}
+
+TAGMA_DECL index read_index(const std::string& path) {
+  input_file in(path);
+  if (in.size() > max_index)
+    fail(status_code::data_loss, {path, ": not a sound index of safetensors files: it has ", in.size(), " bytes"});
+  std::string text(static_cast<std::size_t>(in.size()), '\0');
+  in.read(text.data(), text.size());
+  return index_from_json(text, path);
+}
+
+}  // namespace tagma::safetensors
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
 // ---- tagma/runtime/summary.hpp
 
 /// @file
@@ -2244,137 +2374,6 @@ template <class Program, class Map>
 #include <charconv>
 #include <cstring>
 #include <map>
-
-// ---- tagma/io/safetensors_index.hpp
-#ifndef TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
-#define TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
-
-/// @file
-/// The index of tensors that are in several safetensors files of one directory, as `model.safetensors.index.json` is.
-/// https://huggingface.co/docs/safetensors
-
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
-
-namespace tagma::safetensors {
-
-/// Which file has which tensor.
-struct index {
-  std::map<std::string, std::string, std::less<>> files{};  ///< names of files beside the index, by tensors
-  metadata texts{};                                         ///< free texts; "total_size" is not among them
-  std::uint64_t total_size = 0;                             ///< bytes of all tensors
-};
-
-/// The longest index that is read, in bytes.
-inline constexpr std::uint64_t max_index = 100'000'000;
-
-/// Whether a name is one of a file in a directory, and of nothing else: of at most 255 bytes, without a separator, a
-/// zero or a dot in front.
-[[nodiscard]] bool is_file_name(std::string_view name);
-
-/// The text of an index. Throws InvalidArgument for what is not UTF-8, and for names that are none of files.
-[[nodiscard]] std::string to_json(const index& of);
-/// Reads an index. Members that nobody knows are passed over, and texts that are no strings. Throws DataLoss for what
-/// is no index, or names files elsewhere.
-/// @param path names it in errors
-[[nodiscard]] index index_from_json(std::string_view text, std::string_view path);
-/// Reads the index of a file, as `index_from_json` its text. Throws NotFound if there is none.
-[[nodiscard]] index read_index(const std::string& path);
-
-}  // namespace tagma::safetensors
-
-// ---- tagma/io/safetensors_index.ipp
-#ifndef TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
-#define TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
-
-/// @file
-/// Definitions of safetensors_index.hpp: in the compiled half, or else in each file that includes it.
-
-#include <charconv>
-
-namespace tagma::safetensors {
-
-TAGMA_DECL bool is_file_name(std::string_view name) {
-  return !name.empty() && name.size() <= 255 && name.front() != '.' &&
-         name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
-}
-
-TAGMA_DECL std::string to_json(const index& of) {
-  std::string text = "{\n  \"metadata\": {\n    \"total_size\": " + std::to_string(of.total_size);
-  for (const auto& [name, value] : of.texts) {
-    text += ",\n    ";
-    json::append_quoted(text, name);
-    text += ": ";
-    json::append_quoted(text, value);
-  }
-  text += "\n  },\n  \"weight_map\": {";
-  const char* before = "\n    ";
-  for (const auto& [tensor, file] : of.files) {
-    if (!is_file_name(file)) fail(status_code::invalid_argument, {"'", file, "' is not the name of a file"});
-    text += before;
-    json::append_quoted(text, tensor);
-    text += ": ";
-    json::append_quoted(text, file);
-    before = ",\n    ";
-  }
-  return text + "\n  }\n}\n";
-}
-
-TAGMA_DECL index index_from_json(std::string_view text, std::string_view path) {
-  const auto corrupt = [&](std::string_view how) {
-    fail(status_code::data_loss, {path, ": not a sound index of safetensors files: ", how});
-  };
-  index made;
-  bool has_files = false;
-  json::reader in(text);
-  if (in.next() != json::kind::object) corrupt("it is no object");
-  const auto read_metadata = [&](std::string_view name) {
-    const json::kind found = in.next();
-    if (name == "total_size" && found == json::kind::number) {
-      std::string_view digits;
-      if (!in.number(digits)) return false;
-      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), made.total_size);
-      if (status != std::errc() || end != digits.data() + digits.size()) made.total_size = 0;  // some write a fraction
-      return true;
-    }
-    if (found != json::kind::string || name == "total_size") return in.skip();
-    if (made.texts.size() >= max_texts) corrupt("it has too many texts");
-    return in.string(made.texts[std::string(name)]);
-  };
-  const auto read_file = [&](std::string_view tensor) {
-    if (in.next() != json::kind::string) corrupt(sentence({"tensor \"", tensor, "\" has no name of a file"}));
-    std::string& file = made.files[std::string(tensor)];
-    if (!in.string(file)) return false;
-    if (!is_file_name(file))
-      corrupt(sentence({"tensor \"", tensor, "\" is in \"", file, "\", which is no file beside it"}));
-    return true;
-  };
-  const bool good = in.members([&](std::string_view name) {
-    if (name == "metadata" && in.next() == json::kind::object) return in.members(read_metadata);
-    if (name != "weight_map") return in.skip();
-    if (in.next() != json::kind::object) corrupt("weight_map is no object");
-    has_files = true;
-    return in.members(read_file);
-  }) && in.end();
-  if (!good) corrupt(sentence({"byte ", in.position(), ": ", in.reason()}));
-  if (!has_files) corrupt("it has no weight_map");
-  return made;
-}
-
-TAGMA_DECL index read_index(const std::string& path) {
-  input_file in(path);
-  if (in.size() > max_index)
-    fail(status_code::data_loss, {path, ": not a sound index of safetensors files: it has ", in.size(), " bytes"});
-  std::string text(static_cast<std::size_t>(in.size()), '\0');
-  in.read(text.data(), text.size());
-  return index_from_json(text, path);
-}
-
-}  // namespace tagma::safetensors
-#endif  // TAGMA_SINGLE_IO_SAFETENSORS_INDEX_IPP
-#endif  // TAGMA_SINGLE_IO_SAFETENSORS_INDEX_HPP
 
 namespace tagma {
 

@@ -9,6 +9,7 @@
 
 #include "support/errors.hpp"
 #include "tagma/filter.hpp"
+#include "tagma/io/crc32c.hpp"
 #include "tagma/own_operations.hpp"
 #include "tagma/program_files.hpp"
 #include "tagma/program_passes.hpp"
@@ -273,6 +274,7 @@ enum class misfit {
   no_attributes,
   wrong_attribute,
   several_results,
+  result_of_one,
   copy,
   none
 };
@@ -294,6 +296,8 @@ struct add_misfit {
         return r.replace(r.emit_with(tg::op::transpose{}, tg::ir::pack_attributes(1, 4000), in));
       case misfit::several_results:
         return r.replace(r.info(in).is(tg::ir::op_kind::output) ? r.emit(tg::op::exp{}, r.input(in, 0)) : in);
+      case misfit::result_of_one:
+        return r.replace(r.emit_with(tg::ir::output_op{}, tg::ir::pack_attributes(0), in));
       case misfit::copy:
         return r.replace(r.copy_with({}));
       case misfit::none:
@@ -330,6 +334,7 @@ TEST_CASE("passes over programs that are data") {
   says("TAGMA-E211", tg::passes<add_misfit<misfit::no_operands>>);
   says("TAGMA-E211", tg::passes<add_misfit<misfit::no_attributes>>);
   says("TAGMA-E211", tg::passes<add_misfit<misfit::wrong_attribute>>);
+  says("TAGMA-E211", tg::passes<add_misfit<misfit::result_of_one>>);
   says("TAGMA-E211", tg::passes<add_misfit<misfit::copy>>);
   CHECK(tg::behind_passes(data, tg::passes<add_misfit<misfit::none>>).fingerprint() == data.fingerprint());
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "support/errors.hpp"
+#include "tagma/io/crc32c.hpp"
 #include "tagma/iterators.hpp"
 #include "tagma/own_operations.hpp"
 #include "tagma/program_files.hpp"

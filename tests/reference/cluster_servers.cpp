@@ -12,6 +12,7 @@
 #include "support/servers.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/texts.hpp"
+#include "tagma/cluster/ask_for_cluster.hpp"
 #include "tagma/cluster/monitored_session.hpp"
 #include "tagma/cluster/queue.hpp"
 #include "tagma/cluster/typed_session.hpp"

@@ -10,7 +10,8 @@ import re
 import tree
 
 END = '#ifndef TAGMA_COMPILED\n#include "{}"\n#endif\n'
-DEFINITION = re.compile(r"^(?![ }#/])(?!namespace\b)(?!using\b)(?!TAGMA_[A-Z]+_(?:BEGIN|END)$).*[({].*$", re.M)
+DEFINITION = re.compile(r"^(?![ }#/])(?!namespace\b)(?!using\b)(?!TAGMA_[A-Z]+_(?:BEGIN|END)$)(?!(?:class|struct|constexpr)\b|template <(?!>)|inline constexpr\b).*[({].*$",
+                        re.M)
 
 
 def definitions(text):
@@ -52,6 +53,8 @@ CASES = [
     ("not in the library", {**GOOD, "include/tagma/compiled/a.cpp": ""}, "no file of tagma/compiled/"),
     ("twice in the library", {**GOOD, "include/tagma/compiled/b.cpp": '#include "tagma/a.ipp"\n'}, "a.cpp and b.cpp"),
     ("forgotten", {**GOOD, "include/tagma/a.ipp": "int f() {\n  return 1;\n}\n"}, "begins with TAGMA_DECL"),
+    ("a class", {**GOOD, "include/tagma/a.ipp": "class a {\n  int f() { return 1; }\n};\ntemplate <class T>\nconstexpr T g() {\n  return 1;\n}\n"}, None),
+    ("specialised", {**GOOD, "include/tagma/a.ipp": "template <> int f<int>() {\n  return 1;\n}\n"}, "begins with TAGMA_DECL"),
     ("inline", {**GOOD, "include/tagma/a.ipp": "TAGMA_DECL inline int f() { return 1; }\n"}, "begins with TAGMA_DECL"),
 ]
 

@@ -8,7 +8,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/queue.hpp"
-#include "tagma/cluster/server.hpp"
+#include "tagma/cluster/remote_session.hpp"
 
 namespace tagma {
 

@@ -4,22 +4,15 @@
 /// @file
 /// A server of a cluster: a task that keeps state and runs what clients give it, through sockets.
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "tagma/base/config.hpp"
-#include "tagma/cluster/ask_for_cluster.hpp"
-#include "tagma/cluster/master.hpp"
+#include "tagma/cluster/address.hpp"
 #include "tagma/cluster/role.hpp"
 #include "tagma/cluster/service/worker.hpp"
-#include "tagma/cluster/session.hpp"
-#include "tagma/cluster/session_checkpoints.hpp"
-#include "tagma/cluster/typed_session.hpp"
 #include "tagma/transport/asio/network.hpp"
 
 namespace tagma {
@@ -69,105 +62,8 @@ class server {
   std::string target_;
 };
 
-namespace detail {
-/// A server, as a client knows it that has sockets of its own.
-struct reached_server {
-  reached_server(std::string_view target, const cluster_session_options& options);
-
-  transport::asio::network network;
-  cluster_session_options as;
-  described_cluster there;
-};
-/// A session by names over its cluster.
-struct remote_connection : reached_server {
-  remote_connection(const any_program& program, std::string_view target, const cluster_session_options& options)
-      : reached_server(target, options), by_names(network, there.members, there.home, program, as) {}
-
-  cluster_session by_names;
-};
-}  // namespace detail
-
-/// A session over the cluster of a server, through sockets. Of a program with handles, compiled early or late, it runs
-/// what a local session does: `session.run(fetch(loss, train), x = images)`, checked by the compiler (`typed_session`).
-template <class Program>
-class remote_session : detail::remote_connection, public detail::typed_cluster_runs<Program> {
- public:
-  /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there
-  remote_session(const Program& program, std::string_view target, const cluster_session_options& options = {})
-      : detail::remote_connection(detail::as_data(program), target, options),
-        detail::typed_cluster_runs<Program>(this->by_names) {}
-};
-
-/// Of a program that is data: by names.
-template <>
-class remote_session<any_program> : detail::remote_connection {
- public:
-  remote_session(const any_program& program, std::string_view target, const cluster_session_options& options = {})
-      : detail::remote_connection(program, target, options) {}
-
-  /// As of `cluster_session`.
-  /// @{
-  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {},
-                              const run_limits& limits = {}) {
-    return by_names.run(outputs, feeds, limits);
-  }
-  template <class... Arguments>
-  any_tensor run(const output_name& output, const Arguments&... arguments) {
-    return by_names.run(output, arguments...);
-  }
-  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return by_names.save(name, how); }
-  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
-    return by_names.restore(name, pause_ns);
-  }
-  [[nodiscard]] device_spec device_of(ir::node_id node) const { return by_names.device_of(node); }
-  /// @}
-};
-
-namespace detail {
-
-TAGMA_COLD inline service::worker_options worker_options_of(const role& who, const server_options& options,
-                                                            transport::network& by) {
-  service::worker_options w;
-  w.members = who.cluster();
-  w.open_session = open_by_master(by, w.members);
-  w.link.self.job = who.job();
-  w.link.self.task = who.task();
-  w.link.self.role = "server";
-  w.link.self.incarnation = service::draw_number() | 1;
-  w.link.secret = options.secret;
-  w.link.insecure = options.insecure;
-  w.link.chief_secret = options.chief_secret;
-  w.link.tls = options.tls;
-  w.link.patience = options.patience;
-  w.link.shared_memory = options.shared_memory;
-  w.intra_op_threads = options.intra_op_threads;
-  w.inter_op_threads = options.inter_op_threads;
-  w.checkpoints = options.checkpoints;
-  w.checkpoint_chain = options.checkpoint_chain;
-  w.checkpoint_every_ns = options.checkpoint_every_ns;
-  w.checkpoints_kept = options.checkpoints_kept;
-  w.told = options.told;
-  w.stop_asked = options.stop_asked;
-  return w;
-}
-
-TAGMA_COLD inline cluster_session_options as_client(cluster_session_options options) {
-  if (options.link.self.job.empty()) options.link.self.job = "client";
-  if (options.link.self.role.empty()) options.link.self.role = "client";
-  if (options.link.self.incarnation == 0) options.link.self.incarnation = service::draw_number() | 1;
-  return options;
-}
-
-}  // namespace detail
-
-inline server::server(const role& who, const server_options& options)
-    : worker_(network_, to_string(listen_at(who.task_address(), options.bind).bind),
-              detail::worker_options_of(who, options, network_)),
-      target_("tagma://" + worker_.address()) {}
-
-inline server::~server() = default;
-
-inline detail::reached_server::reached_server(std::string_view target, const cluster_session_options& options)
-    : as(as_client(options)), there(ask_for_cluster(network, to_string(target_address(target)), as)) {}
-
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/cluster/server.ipp"
+#endif

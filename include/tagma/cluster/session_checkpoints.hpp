@@ -4,64 +4,9 @@
 /// @file
 /// How a session has checkpoints made: definitions of session.hpp.
 
-#include <memory>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tagma/base/config.hpp"
-#include "tagma/cluster/checkpoint.hpp"
-#include "tagma/cluster/service/checkpoint_rounds.hpp"
-#include "tagma/cluster/service/master_messages.hpp"
 #include "tagma/cluster/session.hpp"
 
-namespace tagma {
-
-/// Throws Aborted if a server that has variables of the program is another one than when it got its part, Unavailable
-/// for one that is not there.
-inline void cluster_session::check_servers() const {
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (!has_state_[t]) continue;
-    const std::shared_ptr<transport::link> link = outlets_[t]->current();
-    const std::string name = to_string(task_device(tasks_[t].id));
-    if (link == nullptr) fail(status_code::unavailable, {name, ": the connection was lost; nothing was saved"});
-    if (link->peer().incarnation != servers_[t])
-      fail(status_code::aborted, {name, ": the server was started anew since it got graph ", graph_,
-                                  ", and what its variables were is lost; nothing was saved"});
-  }
-}
-
-inline std::string cluster_session::ask_master(service::message kind, std::string body) {
-  service::task_round one(asked_);
-  one.ask(0, kind, std::move(body));
-  one.wait();
-  return one.body(0);
-}
-
-inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how) {
-  if (by_server())
-    return service::saved_session::read(
-               ask_master(service::message::save_session, service::save_session{graph_, name, how}.body()))
-        .made;
-  return service::checkpoint_rounds(asked_, options_.container).save(name, how, [&] { check_servers(); });
-}
-
-inline restored_checkpoint cluster_session::restore(const std::string& name, std::int64_t pause_ns) {
-  if (by_server())
-    return service::restored_session::read(
-               ask_master(service::message::restore_session, service::restore_session{graph_, name, pause_ns}.body()))
-        .made;
-  std::vector<service::name_list> wanted(tasks_.size());
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    std::set<std::string> names;
-    const ir::graph_view g = parts_[t].graph();
-    for (ir::node_id i = 0; i < g.size(); ++i)
-      if (g.info(i).is(ir::op_kind::variable))
-        names.insert(runtime::name_in_container(options_.variable_prefix, g[i].name, g[i].suffix));
-    wanted[t].names = {names.begin(), names.end()};
-  }
-  return service::checkpoint_rounds(asked_, options_.container).restore(name, pause_ns, wanted);
-}
-
-}  // namespace tagma
+#ifndef TAGMA_COMPILED
+#include "tagma/cluster/session_checkpoints.ipp"
+#endif

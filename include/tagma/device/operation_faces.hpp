@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tagma/base/config.hpp"
+#include "tagma/device/face_list.hpp"
 #include "tagma/device/input_operations.hpp"
 #include "tagma/device/operations.hpp"
 #include "tagma/expr/literal.hpp"
@@ -21,50 +22,42 @@ namespace tagma::device::operations {
 
 /// What graphs have beside the operations of `all_families` and `input_families`: leaves, things of containers, results
 /// of operations that have several, and loops.
-template <class... Op>
-struct operation_list {};
 using structural = operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group,
                                   ir::keep, op::queue, op::reader, op::iterator, op::row, ir::loop_head, ir::times_head,
                                   ir::while_head, ir::loop_given, ir::loop_element, ir::loop_member, ir::loop_carried,
                                   ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
 
+/// All operations that a finished graph may have.
+[[nodiscard]] array_view<const ir::operation_face* const> operation_faces();
+
+/// The operation of a name, or nullptr.
+[[nodiscard]] const ir::operation_face* find_operation_face(std::string_view name);
+
 namespace detail {
 
-/// Room for all of them.
-struct face_list {
-  const ir::operation_face* list[256]{};
-  std::size_t count = 0;
-};
 template <class... Row>
-constexpr void add_faces(family<Row...>, face_list& to) {
-  ((to.list[to.count++] = &ir::face<typename Row::operation>), ...);
+constexpr bool has_name(family<Row...>, std::string_view name) {
+  return (false || ... || (Row::operation::name == name));
 }
 template <class... Op>
-constexpr void add_faces(operation_list<Op...>, face_list& to) {
-  ((to.list[to.count++] = &ir::face<Op>), ...);
+constexpr bool has_name(operation_list<Op...>, std::string_view name) {
+  return (false || ... || (Op::name == name));
 }
-template <class... Family, class... Input>
-constexpr face_list make_faces(families<Family...>, families<Input...>) {
-  face_list all;
-  (add_faces(Family{}, all), ...);
-  (add_faces(Input{}, all), ...);
-  add_faces(structural{}, all);
-  return all;
+template <class... Family>
+constexpr bool has_name(families<Family...>, std::string_view name) {
+  return (false || ... || has_name(Family{}, name));
 }
-inline constexpr face_list faces = make_faces(all_families{}, input_families{});
 
 }  // namespace detail
 
-/// All operations that a finished graph may have.
-[[nodiscard]] constexpr array_view<const ir::operation_face* const> operation_faces() {
-  return {detail::faces.list, detail::faces.count};
-}
-
-/// The operation of a name, or nullptr.
-[[nodiscard]] TAGMA_COLD constexpr const ir::operation_face* find_operation_face(std::string_view name) {
-  for (const ir::operation_face* const f : operation_faces())
-    if (f->info().name == name) return f;
-  return nullptr;
+/// Whether an operation that a finished graph may have is called so.
+[[nodiscard]] constexpr bool is_operation_name(std::string_view name) {
+  return detail::has_name(all_families{}, name) || detail::has_name(input_families{}, name) ||
+         detail::has_name(structural{}, name);
 }
 
 }  // namespace tagma::device::operations
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/operation_faces.ipp"
+#endif

@@ -8,7 +8,6 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/operation_faces.hpp"
-#include "tagma/device/own_operations.hpp"
 #include "tagma/expr/op/normalize.hpp"
 #include "tagma/nn/activations.hpp"
 #include "tagma/nn/clip.hpp"
@@ -24,16 +23,10 @@ using compositions =
                    op::hinge_loss, op::log_loss, op::cosine_distance, op::l2_loss, op::kl_divergence>;
 
 /// The operation or composition of a name, or nullptr.
-[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_face_to_build(std::string_view name) {
-  if (const ir::operation_face* const found = find_operation(name)) return found;
-  static constexpr detail::face_list all = [] {
-    detail::face_list list;
-    detail::add_faces(compositions{}, list);
-    return list;
-  }();
-  for (std::size_t i = 0; i < all.count; ++i)
-    if (all.list[i]->info().name == name) return all.list[i];
-  return nullptr;
-}
+[[nodiscard]] const ir::operation_face* find_face_to_build(std::string_view name);
 
 }  // namespace tagma::device::operations
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/operations_to_build.ipp"
+#endif

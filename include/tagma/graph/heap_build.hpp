@@ -22,32 +22,7 @@ class heap_tables {
  public:
   /// A finished graph, for passes. Throws ResourceExhausted for one that a process would not have built, and
   /// `no_memory`.
-  explicit heap_tables(const graph_view& g) {
-    const auto fits = [&](std::size_t room) {
-      return g.nodes.size() <= room && g.edges.size() <= 4 * room && g.attribute_pool.size() <= 4 * room &&
-             g.back_edges.size() <= room / 2;
-    };
-    std::size_t room = 64;
-    while (!fits(room) && room < most_heap_nodes) room *= 2;
-    if (!fits(room) || g.requests.size() > std::size(built_.requests) || g.loops.size() > std::size(built_.loops))
-      fail(status_code::resource_exhausted,
-           {"passes: a graph of ", g.nodes.size(), " nodes, ", g.requests.size(), " devices and ", g.loops.size(),
-            " loops is larger than a process builds"});
-    built_.allocate(room, g.roots.size());
-    const auto copy = [](auto* to, const auto& from) {
-      for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
-      return static_cast<int>(from.size());
-    };
-    built_.nodes = copy(built_.storage.nodes.data(), g.nodes);
-    built_.edges = copy(built_.storage.edges.data(), g.edges);
-    built_.attributes = copy(built_.storage.attributes.data(), g.attribute_pool);
-    copy(built_.roots.data(), g.roots);
-    built_.request_count = copy(built_.requests, g.requests);
-    built_.loop_count = copy(built_.loops, g.loops);
-    built_.back_edge_count = copy(built_.back_edges.data(), g.back_edges);
-    copy(built_.loop_of.data(), g.loop_of);
-    scoped_ = g.requests.size() > 0, looped_ = g.loops.size() > 0;
-  }
+  explicit heap_tables(const graph_view& g);
 
   [[nodiscard]] const build_status& status() const { return built_.status; }
   /// The finished tables, as the compiler has them; empty if there was a problem.
@@ -69,14 +44,7 @@ class heap_tables {
   [[nodiscard]] array_view<const node_of_record> records() const { return nodes_of(built_); }
 
   /// Lets a pass rewrite the graph; nullptr: copies it without nodes that nobody reads. Throws `no_memory`.
-  void rewrite(void (*pass)(rewriter&)) {
-    std::size_t expected = 64;
-    while (expected < static_cast<std::size_t>(built_.nodes) + static_cast<std::size_t>(built_.nodes) / 4)
-      expected *= 2;
-    built_ = in_enough_room(expected, [&](std::size_t room) {
-      return ir::rewrite<heap_room, heap_room, heap_room, true, true>(built_, pass, room);
-    });
-  }
+  void rewrite(void (*pass)(rewriter&));
 
  protected:
   using graph_on_heap = built_graph<heap_room, heap_room, true, true>;
@@ -102,19 +70,7 @@ class heap_build : public heap_tables {
  public:
   /// Throws `no_memory`.
   /// @param roots as they are placed; @param named the same as their handles name them
-  heap_build(array_view<const record* const> roots, array_view<const record* const> named) : survey_(roots.size()) {
-    for (const record* r : roots) survey_.visit(*r);
-    for (const record* r : named) survey_.visit(*r);
-    root_place_ = survey_.join(named);
-    scoped_ = survey_.found.scoped, looped_ = survey_.found.looped;
-    fixed_array<const record*, heap_room> outputs;
-    make_room(roots.size(), outputs);
-    for (std::size_t i = 0; i < roots.size(); ++i) outputs[i] = roots[i];
-    built_ = in_enough_room(expected_nodes(survey_.found, most_heap_nodes), [&](std::size_t room) {
-      return build_graph<heap_room, heap_room, true, true>(outputs, survey_.owners.view(), survey_.gradients.view(),
-                                                           room);
-    });
-  }
+  heap_build(array_view<const record* const> roots, array_view<const record* const> named);
 
   /// The records that take a number of the program, in the order of the numbers.
   [[nodiscard]] array_view<const record* const> owners() const { return survey_.owners.view(); }
@@ -129,3 +85,7 @@ class heap_build : public heap_tables {
 };
 
 }  // namespace tagma::ir
+
+#ifndef TAGMA_COMPILED
+#include "tagma/graph/heap_build.ipp"
+#endif

@@ -19,7 +19,6 @@
 #include "tagma/cluster/service/registered_part.hpp"
 #include "tagma/cluster/service/reports.hpp"
 #include "tagma/cluster/service/threads.hpp"
-#include "tagma/transport/broken.hpp"
 #include "tagma/transport/link.hpp"
 
 namespace tagma::service {
@@ -77,69 +76,12 @@ class inlet_handler final : public transport::handler, public std::enable_shared
 namespace detail {
 
 /// What was thrown, as an error with a code.
-TAGMA_COLD inline error caught_error() {
-  try {
-    throw;
-  } catch (const error& e) {
-    return e;
-  } catch (const std::exception& e) {
-    return error(status_code::internal, e.what());
-  }
-}
+error caught_error();
 
 }  // namespace detail
 
-inline void inlet_handler::abort(const error& why) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (link_ != nullptr) link_->abort(why);
-}
-
-inline void inlet_handler::connected(transport::link& with) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  link_ = &with;
-}
-
-inline void inlet_handler::end() {
-  std::set<std::uint64_t> graphs;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    link_ = nullptr;
-    graphs.swap(graphs_);
-    room_.notify_all();
-  }
-  if (TAGMA_BROKEN(graphs_stay)) return;
-  for (const std::uint64_t g : graphs) worker_.lapse(g, this);
-}
-
-inline bool inlet_handler::owns(std::uint64_t graph, registered_part& part) {
-  pass();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (link_ == nullptr) return false;
-  part.owned_by(this);
-  graphs_.insert(graph);
-  return true;
-}
-
-inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
-  pass();
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (link_ != nullptr && send(*link_).status == transport::send_status::full) room_.wait_for(lock, 50'000'000);
-}
-
-inline void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {
-  answer([&](transport::link& to) {
-    transport::outgoing m;
-    m.body = body;
-    if (bulk != nullptr) detail::keep_bulk(m, bulk);
-    transport::send_attempt* const kept = m.attempt;
-    const transport::send_result sent = to.reply(request, std::move(m));
-    if (!sent && kept != nullptr) kept->ended(nullptr);
-    return sent;
-  });
-}
-
-inline void inlet_handler::refuse(std::uint64_t request, const error& why) {
-  answer([&](transport::link& to) { return to.fail(request, why); });
-}
-
 }  // namespace tagma::service
+
+#ifndef TAGMA_COMPILED
+#include "tagma/cluster/service/inlet_handler.ipp"
+#endif

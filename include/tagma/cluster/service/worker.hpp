@@ -40,20 +40,8 @@ class worker {
   std::shared_ptr<worker_core> core_;
 };
 
-inline worker::worker(transport::network& by, const std::string& address, worker_options options) : network_(by) {
-  const transport::options how = options.link;
-  if (!how.chief_secret.empty() && (how.secret.empty() || how.secret == how.chief_secret))
-    fail(status_code::invalid_argument, "a secret of chiefs needs another one for workers");
-  core_ = std::make_shared<worker_core>(by, std::move(options));
-  core_->begin_own_checkpoints();
-  address_ = by.listen(address, how, [core = core_] { return core->accept(); });
-}
-
-inline worker::~worker() {
-  network_.stop_listening(address_);
-  core_->stop();
-}
-
-inline container worker::state(const std::string& name) { return core_->state(name, isolation::variables); }
-
 }  // namespace tagma::service
+
+#ifndef TAGMA_COMPILED
+#include "tagma/cluster/service/worker.ipp"
+#endif

@@ -23,9 +23,11 @@ TAGMA_DECL kernel_registry::row kernel_registry::find(const char* key) const {
 namespace tagma::device::cpu::detail {
 
 TAGMA_COLD TAGMA_DECL void refuse(const ir::op_info& op, dtype out, const std::string& types) {
-  fail(status_code::unimplemented, {"the registry has no kernel of the CPU for ", op.name, types,
-                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out),
-                                    operations::find_operation(op.name) == nullptr ? operations::how_to_list : ""});
+  const bool known =
+      operations::is_operation_name(op.name) || operations::own_operation_list::of_process().find(op.name) != nullptr;
+  fail(status_code::unimplemented,
+       {"the registry has no kernel of the CPU for ", op.name, types, out == dtype::none ? "" : " to ",
+        out == dtype::none ? "" : to_string(out), known ? "" : operations::how_to_list});
 }
 
 TAGMA_DECL loop_recipe recipe_maker::make() {

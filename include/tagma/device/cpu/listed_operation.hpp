@@ -89,7 +89,7 @@ inline constexpr bool are_calls = [] {
 }();
 /// No operation of the library is called so.
 template <class Op>
-inline constexpr bool has_a_name_of_its_own = device::operations::find_operation_face(Op::name) == nullptr;
+inline constexpr bool has_a_name_of_its_own = !device::operations::is_operation_name(Op::name);
 
 }  // namespace diagnose
 

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Definitions of checkpoint_calls.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tagma/base/config.hpp"
+#include "tagma/cluster/service/checkpoint_calls.hpp"
+#include "tagma/cluster/service/container_visit.hpp"
+#include "tagma/runtime/run_limits.hpp"
+
+namespace tagma::service {
+
+namespace detail {
+
+/// How long runs wait for one who holds them and is silent, in nanoseconds.
+inline constexpr std::int64_t hold_ns = 5'000'000'000;
+/// How long files of a save stay that nobody ends, in nanoseconds.
+inline constexpr std::int64_t save_ns = 600'000'000'000;
+
+}  // namespace detail
+
+TAGMA_DECL std::shared_ptr<run_gate> worker_core::gate_of(const std::string& name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<run_gate>& gate = gates_[name];
+  if (gate == nullptr) gate = std::make_shared<run_gate>();
+  return gate;
+}
+
+TAGMA_DECL void worker_core::go_on(std::vector<std::function<void()>> waiting) {
+  for (std::function<void()>& go : waiting) (void)crew_.add(std::move(go));
+}
+
+TAGMA_DECL open_runs worker_core::hold(const hold_runs& m) {
+  const std::shared_ptr<run_gate> gate = gate_of(m.container);
+  auto [held, go] = gate->hold(m.token, m.admitted);
+  if (!held) fail(status_code::aborted, {"another one holds the runs of container '", m.container, "'"});
+  go_on(std::move(go));
+  network_.after(detail::hold_ns, [core = weak_from_this(), gate, token = m.token, times = gate->times_held()] {
+    const auto alive = core.lock();
+    if (alive != nullptr && gate->times_held() == times) alive->go_on(gate->open(token));
+  });
+  open_runs open;
+  open.runs = gate->inside();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [graph, part] : parts_) {
+    // Of a graph that is driven from here, the parts count, each where it is.
+    if (part->what().container != m.container || !part->has_owner() || part->driven() != nullptr) continue;
+    for (const std::uint64_t step : part->outcomes().open()) open.runs.emplace_back(graph, step);
+  }
+  // One whose answer is out may not have left the gate yet.
+  std::sort(open.runs.begin(), open.runs.end());
+  open.runs.erase(std::unique(open.runs.begin(), open.runs.end()), open.runs.end());
+  if (open.runs.size() > most_listed) open.runs.resize(most_listed);
+  return open;
+}
+
+TAGMA_DECL std::optional<container> worker_core::known_state(const std::string& name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = states_.find(name);
+  return found == states_.end() ? std::nullopt : std::optional<container>(found->second);
+}
+
+TAGMA_DECL saved_shard worker_core::save(const save_shard& m, bool all) {
+  const std::shared_ptr<run_gate> gate = gate_of(m.container);
+  const std::optional<container> known = known_state(m.container);
+  if (!known.has_value()) return {};
+  runtime::state_container& state = *container_option(*known).state();
+  const container_visit reading(state, false);
+  const picture now(state, all);
+  if (m.held && !gate->is_held_by(m.token))
+    fail(status_code::failed_precondition, "runs went on before the variables were there");
+  go_on(gate->open(m.token));
+  network_.after(detail::save_ns, [core = weak_from_this(), token = m.token] {
+    if (const auto alive = core.lock()) alive->folder_.end(token, false);
+  });
+  return folder_.save(m, now);
+}
+
+TAGMA_DECL restored_shard worker_core::restore(const restore_shard& m, const std::vector<std::string>& names) {
+  const std::optional<container> known = known_state(m.container);
+  if (!known.has_value()) fail(status_code::not_found, {"there is no container '", m.container, "'"});
+  runtime::state_container& state = *container_option(*known).state();
+  const container_visit writing(state, true);
+  return folder_.restore(m, names, state);
+}
+
+TAGMA_DECL void worker_core::tell(const std::string& what) const {
+  if (options_.told) options_.told(what);
+}
+
+TAGMA_DECL std::string worker_core::own_series(const std::string& name) const {
+  std::string series = "auto." + options_.link.self.job + "." + std::to_string(options_.link.self.task);
+  if (!name.empty()) series += ".";
+  for (const char c : name)
+    series += (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ? c : '.';
+  return series.substr(0, 80);
+}
+
+TAGMA_DECL void worker_core::begin_own_checkpoints() {
+  if (options_.checkpoints.empty() || options_.checkpoint_every_ns <= 0) return;
+  std::set<std::string> series;
+  const std::string own = own_series("");
+  for (const std::string& name : folder_.names()) {
+    const numbered_name n = split_checkpoint_name(name);
+    if (n.number >= 0 && (n.series == own || n.series.starts_with(own + "."))) series.emplace(n.series);
+  }
+  for (const std::string& s : series) {
+    std::map<std::string, std::string> texts;
+    for (const auto& [key, text] : folder_.texts_of(folder_.newest(s))) texts.emplace(key, text);
+    std::size_t count = 0;
+    (void)folder_.restore_all(s, *container_option(state(texts["container"], isolation::variables)).state(), count);
+    tell(sentence({count, " variables of container '", texts["container"], "' are as they were at ", texts["saved"],
+                   ", in checkpoint '", folder_.newest(s), "'; updates since then are lost"}));
+  }
+  save_later();
+}
+
+TAGMA_DECL void worker_core::save_later() {
+  network_.after(options_.checkpoint_every_ns, [core = weak_from_this()] {
+    const auto alive = core.lock();
+    if (alive == nullptr) return;
+    (void)alive->crew_.add([alive = alive.get()] {
+      alive->save_own();
+      alive->save_later();
+    });
+  });
+}
+
+TAGMA_DECL void worker_core::save_own() {
+  std::vector<std::string> names;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [name, state] : states_) names.push_back(name);
+  }
+  for (const std::string& name : names) {
+    const std::string series = own_series(name);
+    try {
+      const std::int64_t before = split_checkpoint_name(folder_.newest(series)).number;
+      const std::uint64_t token = draw_number() | 1;
+      const save_shard how{name, series + "-" + std::to_string(before + 1), token, false, false};
+      const saved_shard made = save(how, false);
+      const bool changed =
+          std::any_of(made.variables.begin(), made.variables.end(), [](const auto& v) { return v.written; });
+      if (changed)
+        folder_.commit({how.name, token, options_.checkpoints_kept, {{"container", name}, {"cut", "variables"}}}, made);
+      folder_.end(token, changed);
+    } catch (...) {
+      tell(sentence({"checkpoint '", series, "' was not made: ", detail::caught_error().what()}));
+    }
+  }
+}
+
+TAGMA_DECL void worker_core::receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::link& from,
+                                                transport::incoming& m) {
+  const std::uint64_t request = m.request;
+  const auto text = [](const std::vector<std::byte>& bytes) {
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  switch (static_cast<message>(m.kind)) {
+    case message::hold_runs: {
+      transport::outgoing answer;
+      answer.body = hold(hold_runs::read(m.body)).body();
+      (void)from.reply(request, std::move(answer));
+      return;
+    }
+    case message::save_shard:
+      return answer_soon(by, request, [this, by, request, what = save_shard::read(m.body)] {
+        by->reply(request, {}, std::make_shared<const std::string>(save(what, true).body()));
+      });
+    case message::commit_save:
+      return answer_soon(by, request,
+                         [this, by, request, text, what = commit_save::read(m.body), list = std::move(m.buffer)] {
+                           folder_.commit(what, saved_shard::read(text(list)));
+                           by->reply(request, {});
+                         });
+    case message::end_hold: {
+      const end_hold what = end_hold::read(m.body);
+      go_on(gate_of(what.container)->open(what.token));
+      folder_.end(what.token, what.committed);
+      return;
+    }
+    case message::restore_shard:
+      return answer_soon(by, request,
+                         [this, by, request, text, what = restore_shard::read(m.body), list = std::move(m.buffer)] {
+                           by->reply(request, restore(what, name_list::read(text(list)).names).body());
+                         });
+    default:
+      fail(status_code::unimplemented, {"messages of kind ", m.kind, " are not known"});
+  }
+}
+
+}  // namespace tagma::service

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// Programs as data: all operations by name, graphs that a process builds, files, and sessions over a cluster.
+#include "tagma/cluster/ask_for_cluster.ipp"
+#include "tagma/cluster/master.ipp"
+#include "tagma/cluster/monitored_session.ipp"
+#include "tagma/cluster/remote_session.ipp"
+#include "tagma/cluster/service/checkpoint_rounds.ipp"
+#include "tagma/cluster/service/stall.ipp"
+#include "tagma/cluster/session.ipp"
+#include "tagma/cluster/session_checkpoints.ipp"
+#include "tagma/device/graph_builder.ipp"
+#include "tagma/device/operation_faces.ipp"
+#include "tagma/device/operations_to_build.ipp"
+#include "tagma/device/program_file.ipp"
+#include "tagma/graph/heap_build.ipp"
+#include "tagma/graph/verify.ipp"
