@@ -163,11 +163,15 @@ def run(here, flags, arguments, report=print):
             complaints += judge(name, result, program, budgets, not arguments.check_exact)
         growth = budgets.get("growth")
         if growth and ("growth" in arguments.only if arguments.only else not arguments.check_exact):
-            ratio, seconds = measure_growth(compiler, growth, work, here, min(arguments.pairs, growth["pairs"]))
+            rounds, most = min(arguments.pairs, growth["pairs"]), growth["step_ratio"] * budgets["noise"]
+            for title, rounds in ("growth", rounds), ("  again", max(3, 2 * rounds)):
+                ratio, seconds = measure_growth(compiler, growth, work, here, rounds)
+                times = ", ".join(f"{size} in {s:.1f} s" for size, s in zip(growth["sizes"], seconds))
+                report(f"{title:16}{ratio:12.2f}    {times}{growth['step_ratio']:>10}")
+                if ratio <= most:
+                    break
             results["growth"] = {"step_ratio": ratio, "seconds": seconds}
-            times = ", ".join(f"{size} in {s:.1f} s" for size, s in zip(growth["sizes"], seconds))
-            report(f"growth          {ratio:12.2f}    {times}{growth['step_ratio']:>10}")
-            if ratio > growth["step_ratio"] * budgets["noise"]:
+            if ratio > most:
                 complaints.append(f"growth: the second step in size costs {ratio:.2f} times the first ({times}); the budget "
                                   f"is {growth['step_ratio']}")
     return results, complaints
