@@ -23,6 +23,7 @@ TAGMA_DECL kernel_registry::row kernel_registry::find(const char* key) const {
 namespace tagma::device::cpu::detail {
 
 TAGMA_COLD TAGMA_DECL void refuse(const ir::op_info& op, dtype out, const std::string& types) {
+  // By its name: `find_operation` would link all operations into every program.
   const bool known =
       operations::is_operation_name(op.name) || operations::own_operation_list::of_process().find(op.name) != nullptr;
   fail(status_code::unimplemented,

@@ -123,8 +123,9 @@ class rewriter {
   /// A scalar that the compiler knows.
   constexpr node_id number(dtype type, double value) { return emit_constant(g_, type, value); }
 
-  /// Whoever reads the visited node reads `id` instead. Raises TAGMA-E210 if its type or shape is another one, and
-  /// TAGMA-E271 if it is a value of the body of a loop that the visited node is not part of.
+  /// Whoever reads the visited node reads `id` instead. Raises TAGMA-E210 if its type or shape is another one,
+  /// TAGMA-E211 if it is no tensor (several results, a thing of a container), and TAGMA-E271 if it is a value of the
+  /// body of a loop that the visited node is not part of.
   constexpr void replace(node_id id) {
     if (!status_.good()) return;
     if (id < 0 || id >= g_.size() || !is_value(info(id)))
