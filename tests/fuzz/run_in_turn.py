@@ -29,7 +29,7 @@ def main():
     arguments.add_argument("--for", type=float, default=3600, dest="seconds", help="until each has had so many seconds")
     arguments.add_argument("--turn", type=int, default=100, help="seconds of a turn, by the clock on the wall")
     arguments.add_argument("--record", type=pathlib.Path, default=here / "processor_time.json")
-    options = arguments.parse_args()
+    options = arguments.parse_intermixed_args()
     programs = {p.name[5:]: p for p in options.build.glob("fuzz_*") if p.is_file() and os.access(p, os.X_OK)}
     names = options.names or sorted(programs)
     if unknown := [n for n in names if n not in programs]:

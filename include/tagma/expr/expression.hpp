@@ -149,39 +149,25 @@ concept mistaken_operand = !expression<T> && (
                                                  std::is_array_v<T> || requires(const T& t) { t.data(); } ||
                                                  requires(const T& t) { t.output; });
 
-template <class... E>
-inline constexpr bool any_carries = (false || ... || E::carries);
-template <class... E>
-inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
-
 [[nodiscard]] TAGMA_INLINE constexpr const carried* carried_by(const carried& values) { return &values; }
 [[nodiscard]] TAGMA_INLINE constexpr const carried* carried_by(const no_values&) { return nullptr; }
 
-/// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list.
-template <class... E>
-[[nodiscard]] TAGMA_INLINE constexpr auto join_values(const E&... e) {
-  constexpr std::size_t count = (std::size_t{0} + ... + std::size_t{E::carries});
+/// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list. It is
+/// a template of whether they carry anything, not of what they are: a few of it serve every graph.
+template <class... Values>
+[[nodiscard]] constexpr auto join_values(const Values&... values) {
+  constexpr std::size_t count = (std::size_t{0} + ... + std::size_t{std::is_same_v<Values, carried>});
   if constexpr (count == 0) {
     return no_values{};
   } else {
-    const carried* const all[] = {carried_by(e.values)...};
-    constexpr bool carries[] = {E::carries...};
-    if constexpr (count == 1) {
-      constexpr std::size_t only = [](const bool* b) {
-        std::size_t i = 0;
-        while (!b[i]) ++i;
-        return i;
-      }(carries);
-      return carried(*all[only]);
-    } else if constexpr (count == sizeof...(E)) {
-      return carried::join(all);
-    } else {
-      const carried* parts[count]{};
-      std::size_t n = 0;
-      for (std::size_t i = 0; i < sizeof...(E); ++i)
-        if (carries[i]) parts[n++] = all[i];
+    const carried* parts[count]{};
+    std::size_t n = 0;
+    for (const carried* each : {carried_by(values)...})
+      if (each != nullptr) parts[n++] = each;
+    if constexpr (count == 1)
+      return carried(*parts[0]);
+    else
       return carried::join(parts);
-    }
   }
 }
 
@@ -193,38 +179,57 @@ template <class Id>
 template <class... Ids>
 struct id_list {};
 
+/// What the compiler knows of one result of an operation on these operands.
+template <class Op, std::size_t Inputs>
+[[nodiscard]] constexpr ir::infer_args infer_node(const fixed_array<const ir::record*, Inputs>& inputs,
+                                                  ir::attribute_list attributes, int output) {
+  fixed_array<tensor_spec, Inputs + 1> in{};
+  for (std::size_t i = 0; i < Inputs; ++i) in[i] = inputs[i]->spec;
+  ir::infer_args args{{in.data(), Inputs}, attributes, {}, output};
+  if (const char* problem = Op::infer(args)) throw problem;
+  return {{}, {}, args.out};
+}
+[[nodiscard]] constexpr std::uint64_t hash_node(std::uint64_t op, array_view<const ir::record* const> inputs,
+                                                array_view<const ir::record* const> controls,
+                                                ir::attribute_list attributes) {
+  std::uint64_t h = hash_combine(op, inputs.size());
+  for (const ir::attribute a : attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
+  for (const ir::record* r : inputs) h = hash_combine(h, r->hash);
+  for (const ir::record* r : controls) h = hash_combine(h, r->hash);
+  return h;
+}
+[[nodiscard]] constexpr bool any_carries(array_view<const ir::record* const> records) {
+  bool any = false;
+  for (const ir::record* r : records) any = any || r->carries;
+  return any;
+}
+
 /// What a node with operands stands for. `Place` tells apart equal nodes that are not one.
 template <class Op, auto Attributes, class Inputs, class Controls = id_list<>, class Place = void>
 struct node_definition;
 
 template <class Op, auto Attributes, class... Inputs, class... Controls, class Place>
 struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>, Place> {
-  static constexpr fixed_array<const ir::record*, sizeof...(Inputs)> inputs{{find_record<Inputs>()...}};
-  static constexpr fixed_array<const ir::record*, sizeof...(Controls)> controls{{find_record<Controls>()...}};
+  static constexpr fixed_array<const ir::record*, sizeof...(Inputs)> inputs{{record_of(declaration<Inputs>{})...}};
+  static constexpr fixed_array<const ir::record*, sizeof...(Controls)> controls{
+      {record_of(declaration<Controls>{})...}};
   static constexpr auto attributes = Attributes;
 
-  static constexpr ir::infer_args infer() {
-    if constexpr (requires { Op::outputs; }) return {};
-    return infer_output(0);
+  static constexpr tensor_spec infer_output(int output) {
+    return infer_node<Op>(inputs, attributes.list(), output).out;
   }
-  static constexpr ir::infer_args infer_output(int output) {
-    fixed_array<tensor_spec, sizeof...(Inputs) + 1> in{{find_record<Inputs>()->spec...}};
-    ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}, output};
-    if (const char* problem = Op::infer(args)) throw problem;
-    return {{}, {}, args.out};
-  }
-  static constexpr std::uint64_t hash() {
-    std::uint64_t h = hash_combine(ir::info<Op>.id, sizeof...(Inputs));
-    for (const ir::attribute a : attributes.list()) h = hash_combine(h, static_cast<std::uint64_t>(a));
-    for (const ir::record* r : inputs) h = hash_combine(h, r->hash);
-    for (const ir::record* r : controls) h = hash_combine(h, r->hash);
-    return with_seen_hash<Place>(h);
-  }
-  static constexpr tensor_spec spec = infer().out;
-  static constexpr bool carries =
-      (false || ... || find_record<Inputs>()->carries) || (false || ... || find_record<Controls>()->carries);
-  static constexpr ir::record value{&ir::rules<Op>,    hash(), spec,  inputs, controls,
-                                    attributes.list(), {},     false, carries};
+  static constexpr tensor_spec spec = requires { Op::outputs; }
+  ? tensor_spec{} : infer_node<Op>(inputs, attributes.list(), 0).out;
+  static constexpr ir::record value{
+      &ir::rules<Op>,
+      with_seen_hash<Place>(hash_node(ir::info<Op>.id, inputs, controls, attributes.list())),
+      spec,
+      inputs,
+      controls,
+      attributes.list(),
+      {},
+      false,
+      any_carries(inputs) || any_carries(controls)};
 };
 
 /// The handle with identity `Id`, behind which is `Definition`. Its type is made of the identity as it is, not of a
@@ -240,14 +245,19 @@ template <class Id, class Definition, class Spec, bool Carries, class Values>
 /// and for random numbers and updates, of which two equal ones are two.
 template <class Definition, class Place, class... E>
 [[nodiscard]] TAGMA_INLINE constexpr auto make_handle(const E&... operands) {
-  constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
+  constexpr bool structural =
+      is_no_place<Place> || ((true && ... && is_structural<typename E::id>)&&!Definition::value.op->info->stateful);
+  constexpr bool carries = (false || ... || E::carries);
   using spec_type = spec_of<Definition::spec>;
-  if constexpr (structural || is_no_place<Place>)
-    return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
-        join_values(operands...));
-  else
-    return bind_handle<id_of_place<Place, Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
-        join_values(operands...));
+  if constexpr (structural) {
+    using id = structural_id<Definition::value.hash>;
+    static_assert(sizeof(binding<id, Definition>) != 0);
+    return expr<spec_type, id, carries>{join_values(operands.values...)};
+  } else {
+    using id = id_of_place<Place, Definition::value.hash>;
+    static_assert(sizeof(binding<id, Definition>) != 0);
+    return expr<spec_type, id, carries>{join_values(operands.values...)};
+  }
 }
 
 /// A node of operation `Op` over handles.
@@ -264,7 +274,7 @@ struct output_definition {
   static constexpr const ir::record* whole = find_record<Id>();
   static constexpr const ir::record* inputs[] = {whole};
   static constexpr auto attributes = ir::pack_attributes(Output);
-  static constexpr tensor_spec spec = Whole::infer_output(Output).out;
+  static constexpr tensor_spec spec = Whole::infer_output(Output);
   static constexpr ir::record value{ir::rules_for<ir::output_op, Id>,
                                     hash_combine(ir::info<ir::output_op>.id + Output, whole->hash),
                                     spec,

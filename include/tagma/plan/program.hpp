@@ -182,7 +182,7 @@ struct output_traits;
 template <class... E>
 struct output_traits<output_list<E...>> {
   static constexpr fixed_array<const ir::record*, sizeof...(E)> records{{find_record<typename E::id>()...}};
-  static constexpr bool carries = any_carries<E...>;
+  static constexpr bool carries = (false || ... || E::carries);
 
   /// The position of an output, or -1.
   template <class Id>
@@ -203,7 +203,7 @@ struct output_traits<output_list<E...>> {
   TAGMA_INLINE static carried values(const Closure& closure) {
     const auto list = closure();
     return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-      return joined(join_values(std::get<I>(list.handles)...));
+      return joined(join_values(std::get<I>(list.handles).values...));
     }
     (std::index_sequence_for<E...>{});
   }
@@ -214,7 +214,7 @@ template <expression E>
 struct output_traits<E> : output_traits<output_list<E>> {
   template <class Closure>
   TAGMA_INLINE static carried values(const Closure& closure) {
-    return output_traits<output_list<E>>::joined(join_values(closure()));
+    return output_traits<output_list<E>>::joined(join_values(closure().values));
   }
 };
 
