@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 #include <utility>
+#include <vector>
+
+#include "tagma/tagma.hpp"
 
 namespace {
 
@@ -19,7 +23,7 @@ tg::shape plane(tg::extent rows, tg::extent columns) { return {rows, columns}; }
 template <class T, std::size_t N>
 void write(T (&to)[N], initializer_kind kind, const tg::shape& dims, double number = 0) {
   tg::runtime::write_initial_value(reinterpret_cast<std::byte*>(to), {tg::dtype_of<T>, dims},
-                                   static_cast<tg::ir::attribute>(kind), nullptr, number, key);
+                                   static_cast<tg::ir::attribute>(kind), nullptr, number, key, nullptr);
 }
 
 TEST_CASE("fans of a matrix and of a filter") {
@@ -69,10 +73,47 @@ TEST_CASE("truncated normal numbers lie within two deviations, and have the vari
   }
 }
 
+TEST_CASE("large variables have the same bytes for any number of threads, to the last element") {
+  constexpr tg::extent rows = 201, columns = 333;  // several tasks and a rest
+  using tg::dtype;
+  for (const dtype type : {dtype::float32, dtype::float64, dtype::float16, dtype::int32})
+    for (const auto kind : {initializer_kind::glorot_uniform, initializer_kind::he_normal, initializer_kind::ones}) {
+      const std::size_t bytes = static_cast<std::size_t>(rows * columns) * tg::size_of(type);
+      std::vector<std::byte> alone(bytes + 1, std::byte{0x5a}), shared = alone;
+      const auto made = [&](std::byte* to, tg::runtime::executor* threads) {
+        tg::runtime::write_initial_value(to, {type, plane(rows, columns)}, static_cast<tg::ir::attribute>(kind),
+                                         nullptr, 0, key, threads);
+      };
+      made(alone.data(), nullptr);
+      CHECK(alone[bytes] == std::byte{0x5a});
+      for (const int count : {1, 3}) {
+        made(shared.data(), tg::runtime::make_cpu_executor(count).get());
+        CHECK(shared == alone);
+      }
+      double first = 0, last = 0;
+      if (type == dtype::float64 && kind == initializer_kind::he_normal) {
+        std::memcpy(&first, alone.data(), sizeof first);
+        std::memcpy(&last, alone.data() + bytes - sizeof last, sizeof last);
+        const double deviation = std::sqrt(2.0 / rows) / 0.87962566103423978;
+        CHECK(first == tg::runtime::initial_number(kind, key, 0, 0, deviation));
+        CHECK(last == tg::runtime::initial_number(kind, key, rows * columns - 1, 0, deviation));
+      }
+    }
+}
+
+TEST_CASE("a variable without elements is not written") {
+  std::byte none{0x5a};
+  const auto threads = tg::runtime::make_cpu_executor(2);
+  for (const auto kind : {initializer_kind::zeros, initializer_kind::glorot_uniform})
+    tg::runtime::write_initial_value(&none, {tg::dtype::float32, plane(0, 3)}, static_cast<tg::ir::attribute>(kind),
+                                     nullptr, 0, key, threads.get());
+  CHECK(none == std::byte{0x5a});
+}
+
 TEST_CASE("a carried initial value that is lost is an error") {
   float x[1];
   CHECK_THROWS_AS(tg::runtime::write_initial_value(reinterpret_cast<std::byte*>(x), {tg::dtype::float32, {1}},
-                                                   tg::detail::carried_kind, nullptr, 0, key),
+                                                   tg::detail::carried_kind, nullptr, 0, key, nullptr),
                   tg::error);
 }
 

@@ -21,7 +21,7 @@ TAGMA_DEVICE random_key key_of_run(std::uint64_t seed, std::int32_t node, std::u
 /// device.
 inline void write_initial_value(std::byte* to, const kernel_args& args, const run_context& context) {
   runtime::write_initial_value(to, {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
-                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
+                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0}, context.threads);
 }
 
 }  // namespace tagma::device

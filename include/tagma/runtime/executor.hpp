@@ -76,6 +76,16 @@ class executor : public step_pool {
   }
 };
 
+/// The calling thread runs kernels while this lives.
+struct kernel_scope {
+  explicit kernel_scope(executor& e) : threads(e), before(e.enter()) {}
+  ~kernel_scope() { threads.leave(before); }
+  kernel_scope(const kernel_scope&) = delete;
+  kernel_scope& operator=(const kernel_scope&) = delete;
+  executor& threads;
+  unsigned before;
+};
+
 /// The processors that this process may keep busy; defined by device/cpu.
 [[nodiscard]] int available_threads();
 

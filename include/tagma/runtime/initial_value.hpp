@@ -8,6 +8,7 @@
 #include "tagma/base/random.hpp"
 #include "tagma/expr/variable.hpp"
 #include "tagma/runtime/bound_plan.hpp"
+#include "tagma/runtime/executor.hpp"
 
 namespace tagma::runtime {
 
@@ -27,8 +28,17 @@ struct fans {
 /// @param initializer kind of the initializer of a variable
 /// @param value what the program carries for it, or nullptr
 /// @param a number of a derived initializer
+/// @param threads share random numbers, which are the same for any number of threads; nullptr: the caller makes all
 void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute initializer, const carried_value* value,
-                         double a, const random_key& key);
+                         double a, const random_key& key, executor* threads);
+
+namespace detail {
+/// Elements `first` to `last` of a random initializer.
+void write_drawn(std::byte* to, dtype type, initializer_kind kind, double a, double b, const random_key& key,
+                 std::uint64_t first, std::uint64_t last);
+/// `count` elements that are one number.
+void repeat_scalar(std::byte* to, dtype type, std::uint64_t count, double number);
+}  // namespace detail
 
 }  // namespace tagma::runtime
 

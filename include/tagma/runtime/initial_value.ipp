@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of initial_value.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/initial_value.hpp"
 
@@ -34,8 +36,31 @@ TAGMA_DECL double initial_number(initializer_kind kind, const random_key& key, s
   }
 }
 
+namespace detail {
+TAGMA_DECL void write_drawn(std::byte* to, dtype type, initializer_kind kind, double a, double b, const random_key& key,
+                            std::uint64_t first, std::uint64_t last) {
+  const std::size_t size = size_of(type);
+  for (std::uint64_t e = first; e < last; ++e) {
+    const double number = initial_number(kind, key, e, a, b);
+    if (type == dtype::float32)
+      store_as(to + e * sizeof(float), static_cast<float>(number));
+    else
+      store_scalar(to + e * size, type, number);
+  }
+}
+
+TAGMA_COLD TAGMA_DECL void repeat_scalar(std::byte* to, dtype type, std::uint64_t count, double number) {
+  if (count == 0) return;
+  const std::size_t size = size_of(type), all = static_cast<std::size_t>(count) * size;
+  store_scalar(to, type, number);
+  for (std::size_t done = size; done < all; done *= 2)
+    std::memcpy(to + done, to, done < all - done ? done : all - done);
+}
+}  // namespace detail
+
 TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute initializer,
-                                               const carried_value* value, double a, const random_key& key) {
+                                               const carried_value* value, double a, const random_key& key,
+                                               executor* threads) {
   auto kind = static_cast<initializer_kind>(initializer);
   double b = 0;
   if (initializer == tagma::detail::carried_kind || initializer == tagma::detail::literal_kind) {
@@ -85,10 +110,19 @@ TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec&
     default:
       break;
   }
-  const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
-  for (std::size_t e = 0; e < count; ++e) {
-    const double number = is_drawn ? initial_number(kind, key, e, a, b) : a;
-    detail::store_scalar(to + e * size, spec.type, number);
+  const auto count = static_cast<std::uint64_t>(spec.dims.elements());
+  if (!is_drawn) return detail::repeat_scalar(to, spec.type, count, a);
+  constexpr std::uint64_t per_task = 8192;
+  const auto some = [&](std::int64_t t) {
+    const std::uint64_t first = static_cast<std::uint64_t>(t) * per_task, left = count - first;
+    detail::write_drawn(to, spec.type, kind, a, b, key, first, first + (left < per_task ? left : per_task));
+  };
+  const auto tasks = static_cast<std::int64_t>((count + per_task - 1) / per_task);
+  if (threads == nullptr) {
+    for (std::int64_t t = 0; t < tasks; ++t) some(t);
+  } else {
+    const kernel_scope ready(*threads);  // the caller rounds as the others do
+    threads->parallel_for(tasks, some);
   }
 }
 

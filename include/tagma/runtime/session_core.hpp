@@ -270,16 +270,6 @@ class session_core {
   /// no memory.
   [[nodiscard]] std::string held_text() const;
 
-  /// The calling thread runs kernels while this lives.
-  struct kernel_scope {
-    explicit kernel_scope(executor& e) : threads(e), before(e.enter()) {}
-    ~kernel_scope() { threads.leave(before); }
-    kernel_scope(const kernel_scope&) = delete;
-    kernel_scope& operator=(const kernel_scope&) = delete;
-    executor& threads;
-    unsigned before;
-  };
-
   /// Every variable that a run reads has a value by then: from before, or from an update that overwrites it.
   void require_initialized(const plan::plan_view& plan) const;
   void mark_overwritten(const plan::plan_view& plan);

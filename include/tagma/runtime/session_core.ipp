@@ -65,7 +65,7 @@ TAGMA_COLD TAGMA_DECL void session_core::initialize(std::size_t i, stored_variab
   if (!here) made = to.host_room("a copy of ");
   to.overwrite([&](std::byte* where) {
     write_initial_value(here ? where : made.data(), v.spec, v.initializer, values_.find(v.value), v.number,
-                        {context_.seed, tagma::detail::stream_of(name, v.suffix), 0});
+                        {context_.seed, tagma::detail::stream_of(name, v.suffix), 0}, context_.threads);
     if (!here) to.write(where, made.data());
   });
 }
