@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "tagma/order.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
@@ -28,11 +29,11 @@ tg::tensor<T> numbers(const tg::shape& dims, std::int64_t operand, std::int64_t 
   tg::tensor<T> t(dims);
   std::int64_t i = 0;
   for (T& v : t.span()) {
-    const std::int64_t n = (i++ * 7919 + operand * 104729) % 1013;
+    const std::int64_t n = ((i++ + operand * 104729) * 2654435761 >> 9) % 1000003;  // in no order
     if constexpr (std::is_integral_v<T>)
-      v = static_cast<T>(limit > 0 ? i * 7919 % limit : n * 7919 - 4000000);
+      v = static_cast<T>(limit > 0 ? i * 7919 % limit : n * 4099 - 2000000000);
     else
-      v = static_cast<T>(static_cast<double>(n) / 506.5 - 1.0);
+      v = static_cast<T>(static_cast<double>(n) / 500001.5 - 1.0);
   }
   return t;
 }
@@ -84,6 +85,7 @@ constexpr auto a = tg::placeholder<"a", float, any, any>();
 constexpr auto b = tg::placeholder<"b", float, any, any>();
 constexpr auto da = tg::placeholder<"da", double, any, any>();
 constexpr auto db = tg::placeholder<"db", double, any, any>();
+constexpr auto whole = tg::placeholder<"whole", std::int32_t, any, any>();
 constexpr auto t3 = tg::placeholder<"t3", float, any, any, any>();
 constexpr auto t4 = tg::placeholder<"t4", float, any, any, any, any>();
 constexpr auto indices = tg::placeholder<"indices", std::int64_t, any>();
@@ -125,6 +127,11 @@ void add_all() {
   add("max_0", tg::reduce_max<0>(a), a);
   add("sum_1", tg::sum<1>(a), a);
   add("max_1", tg::reduce_max<1>(a), a);
+  add("sort", tg::sort(a), a);
+  add("sort_int32", tg::sort(whole), whole);
+  add("argsort", tg::argsort(a), a);
+  add("cumsum_1", tg::cumsum<1>(a), a);
+  add("cumsum_0", tg::cumsum<0>(a), a);
   add("tanh", tg::tanh(a), a);
   add("gelu", tg::gelu(a), a);
   add("sin", tg::sin(a), a);

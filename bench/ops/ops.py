@@ -60,6 +60,11 @@ TABLE = {
     "max_middle": (lambda t, x: t.amax(x, 1), [((64, 128, 100),), ((16, 4096, 7),), ((1000, 30, 30),)]),
     "sum_1": (lambda t, a: t.sum(a, 1), [((4096, 1024),), ((65536, 10),)]),
     "max_1": (lambda t, a: t.amax(a, 1), [((4096, 1024),), ((65536, 10),)]),
+    "sort": (lambda t, a: t.sort(a, -1)[0], [((1, 1000000),), ((1000, 1000),), ((65536, 10),), ((100, 10000),)]),
+    "sort_int32": (lambda t, a: t.sort(a, -1)[0], [((1, 1000000),), ((1000, 1000),), ((65536, 10),)]),
+    "argsort": (lambda t, a: t.argsort(a, dim=-1, stable=True), [((1, 1000000),), ((1000, 1000),), ((65536, 10),)]),
+    "cumsum_1": (lambda t, a: t.cumsum(a, 1), [((1000, 1000),), ((65536, 10),), ((4, 100000),)]),
+    "cumsum_0": (lambda t, a: t.cumsum(a, 0), [((1000, 1000),), ((65536, 10),)]),
     "tanh": (lambda t, a: t.tanh(a), [((1000, 1000),)]),
     "gelu": (lambda t, a: t.nn.functional.gelu(a), [((1000, 1000),)]),
     "sin": (lambda t, a: t.sin(a), [((1000, 1000),)]),
@@ -86,11 +91,14 @@ def numbers(shape, operand, limit, kind):
     i = numpy.arange(int(numpy.prod(shape)), dtype=numpy.int64)
     if kind == "int64":
         return ((i + 1) * 7919 % limit).reshape(shape)
-    return (((i * 7919 + operand * 104729) % 1013) / 506.5 - 1.0).astype(kind).reshape(shape)
+    n = ((i + operand * 104729) * 2654435761 >> 9) % 1000003  # in no order
+    if kind == "int32":
+        return (n * 4099 - 2000000000).astype(kind).reshape(shape)
+    return (n / 500001.5 - 1.0).astype(kind).reshape(shape)
 
 
 def operands(name, shapes):
-    kind = "float64" if "double" in name else "float32"
+    kind = "float64" if "double" in name else "int32" if "int32" in name else "float32"
     return [numbers(s, i, shapes[0][1] if name == "gather_1" else shapes[0][0],
                     "int64" if name.startswith("gather") and i == 1 else kind) for i, s in enumerate(shapes)]
 

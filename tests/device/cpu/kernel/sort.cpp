@@ -49,6 +49,13 @@ TEST_CASE("argsort agrees with a stable sort, for short rows and long ones") {
   check_argsort<float>(5, 0);
 }
 
+TEST_CASE("argsort of one long row, which threads share, agrees with a stable sort") {
+  check_argsort<float>(1, 200'003);
+  check_argsort<float>(2, 70'000);
+  check_argsort<tg::float16>(1, 131'073);
+  check_argsort<std::uint8_t>(1, 100'000);
+}
+
 TEST_CASE("argsort of numbers that need all their bits") {
   constexpr tg::extent n = 5000;
   tg::tensor<std::int64_t> in(tg::shape{n});

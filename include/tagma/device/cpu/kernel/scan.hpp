@@ -41,11 +41,40 @@ struct scan_columns {
   }
 };
 
+/// Runs along rows whose elements are neighbours. A sum waits for the one before it, so several rows take turns.
+template <class T>
+struct scan_rows {
+  using C = compute_t<T>;
+  template <std::size_t Rows>
+  TAGMA_INLINE static void some(const T* from, T* to, std::int64_t n, bool exclusive, bool reverse) {
+    C sums[Rows]{}, next[Rows];
+    for (std::int64_t k = 0; k < n; ++k) {
+      const std::int64_t at = reverse ? n - 1 - k : k;
+      for (std::size_t r = 0; r < Rows; ++r)
+        next[r] = sum_of<C>(sums[r], static_cast<C>(from[static_cast<std::int64_t>(r) * n + at]));
+      for (std::size_t r = 0; r < Rows; ++r)
+        to[static_cast<std::int64_t>(r) * n + at] = T(exclusive ? sums[r] : next[r]);
+      for (std::size_t r = 0; r < Rows; ++r) sums[r] = next[r];
+    }
+  }
+  TAGMA_INLINE static void run(const T* from, T* to, std::int64_t rows, std::int64_t n, bool exclusive, bool reverse) {
+    for (; rows >= 8; rows -= 8, from += 8 * n, to += 8 * n) some<8>(from, to, n, exclusive, reverse);
+    for (; rows >= 3; rows -= 3, from += 3 * n, to += 3 * n) some<3>(from, to, n, exclusive, reverse);
+    for (; rows > 0; --rows, from += n, to += n) some<1>(from, to, n, exclusive, reverse);
+  }
+};
+
 template <class T>
 void cumulative_sum(const kernel_args& args, const run_context& context) {
   const op::around_axis at(args.out.dims, args.attributes[0]);
   const bool exclusive = args.attributes[1] != 0, reverse = args.attributes[2] != 0;
   if (args.out.elements() == 0) return;
+  if (at.inner == 1)
+    return over_pieces(
+        at.outer, at.count * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
+          dispatch<scan_rows<T>>(args.in[0].as<const T>() + first * at.count, args.out.as<T>() + first * at.count,
+                                 last - first, at.count, exclusive, reverse);
+        });
   constexpr std::int64_t most = scan_columns<T>::most;
   const std::int64_t strips = pieces(at.inner, most), width = at.inner < most ? at.inner : most;
   const auto size = static_cast<std::int64_t>(sizeof(T));

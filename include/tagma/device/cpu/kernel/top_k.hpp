@@ -81,25 +81,33 @@ void top_k(const kernel_args& args, const run_context& context) {
 }
 
 template <class T>
-void gather_last(const kernel_args& args, const run_context&) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], k = args.out.dims[dims.rank - 1], count = args.out.elements();
+void gather_last(const kernel_args& args, const run_context& context) {
+  const row_extents in(args.in[0].dims), out(args.out.dims);
   const auto* const position = args.in[1].as<const std::int64_t>();
-  check_indices(position, count, n);
-  for (std::int64_t i = 0; i < count; ++i) args.out.as<T>()[i] = args.in[0].as<const T>()[i / k * n + position[i]];
+  check_indices(position, args.out.elements(), in.n);
+  const T* const from = args.in[0].as<const T>();
+  T* const to = args.out.as<T>();
+  over_pieces(out.rows, 16 * out.n, context, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t r = first; r < last; ++r)
+      for (std::int64_t i = r * out.n; i < (r + 1) * out.n; ++i) to[i] = from[r * in.n + position[i]];
+  });
 }
 
 template <class T>
-void scatter_last(const kernel_args& args, const run_context&) {
-  const shape& dims = args.out.dims;
-  const std::int64_t n = dims[dims.rank - 1], k = args.in[0].dims[dims.rank - 1], count = args.in[0].elements();
+void scatter_last(const kernel_args& args, const run_context& context) {
+  const row_extents in(args.in[0].dims), out(args.out.dims);
   const auto* const position = args.in[1].as<const std::int64_t>();
-  check_indices(position, count, n);
+  check_indices(position, args.in[0].elements(), out.n);
   fill_zero(args.out);
-  for (std::int64_t i = 0; i < count; ++i) {
-    T& to = args.out.as<T>()[i / k * n + position[i]];
-    to = T(static_cast<compute_t<T>>(to) + static_cast<compute_t<T>>(args.in[0].as<const T>()[i]));
-  }
+  const T* const from = args.in[0].as<const T>();
+  T* const to = args.out.as<T>();
+  over_pieces(in.rows, 16 * in.n, context, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t r = first; r < last; ++r)
+      for (std::int64_t i = r * in.n; i < (r + 1) * in.n; ++i) {
+        T& sum = to[r * out.n + position[i]];
+        sum = T(static_cast<compute_t<T>>(sum) + static_cast<compute_t<T>>(from[i]));
+      }
+  });
 }
 
 }  // namespace cpu::detail
