@@ -91,6 +91,20 @@ TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t bl
 
 TAGMA_FORMULAS_BEGIN
 
+/// The distance from the middle that the method below takes.
+template <class T, class N>
+TAGMA_DEVICE N normal_distance(const N& radius) {
+  using scalar_math::log;
+  using scalar_math::sqrt;
+  return sqrt(log(T{1} - radius) * T{-2});
+}
+/// What a distance becomes at an angle.
+template <class T, class N>
+TAGMA_DEVICE N normal_at(const N& distance, const N& turns) {
+  using scalar_math::cos;
+  return distance * cos(turns * static_cast<T>(6.283185307179586476925L));
+}
+
 /// Normal numbers with mean 0 and deviation 1 from two uniform ones in [0, 1), by the method of Box and Muller, "A note
 /// on the generation of random normal deviates" (1958).
 /// @tparam T the type of one number
@@ -98,10 +112,7 @@ TAGMA_FORMULAS_BEGIN
 /// @param radius,turns from the first the distance from the middle is worked out, the second is the angle
 template <class T, class N>
 TAGMA_DEVICE N normal_from(const N& radius, const N& turns) {
-  using scalar_math::cos;
-  using scalar_math::log;
-  using scalar_math::sqrt;
-  return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
+  return normal_at<T>(normal_distance<T>(radius), turns);
 }
 
 TAGMA_FORMULAS_END

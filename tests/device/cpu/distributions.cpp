@@ -19,11 +19,15 @@ template <kind K>
 struct fill {
   template <class T>
   TAGMA_INLINE static void run(T* out, const random_key* key, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; i += 8) {
+    constexpr int width = 64 / static_cast<int>(sizeof(T));
+    for (std::int64_t i = 0; i < n; i += width) {
       const auto first = static_cast<std::uint64_t>(i);
-      if constexpr (K == kind::uniform) cpu::store(out + i, cpu::random_uniform<T>(*key, first));
-      else if constexpr (K == kind::normal) cpu::store(out + i, cpu::random_normal<T>(*key, first));
-      else cpu::store(out + i, cpu::random_truncated_normal<T>(*key, first));
+      if constexpr (K == kind::uniform)
+        cpu::store(out + i, cpu::random_uniform<T, width>(*key, first));
+      else if constexpr (K == kind::normal)
+        cpu::store(out + i, cpu::random_normal<T, width>(*key, first));
+      else
+        cpu::store(out + i, cpu::random_truncated_normal<T, width>(*key, first));
     }
   }
 };
@@ -60,6 +64,18 @@ TEMPLATE_TEST_CASE("uniform packs are those of the generator", "[distributions]"
   }
 }
 
+TEST_CASE("blocks that are made together are those of the generator, with keys and numbers of all bits") {
+  const random_key key{0xdeadbeefcafef00d, 0xffffffff, 0x80000001};
+  for (const std::uint64_t first : {0ull, 4ull, 0xfffffffcull, 0x123456789abcull, 0xfffffffffff8ull})
+    for (const int number : {0, 1, 65535}) {
+      const auto attempt = static_cast<std::uint16_t>(number);
+      std::uint32_t words[32];
+      cpu::detail::random_blocks<8>(key, first, attempt, words);
+      for (unsigned b = 0; b < 8; ++b)
+        for (unsigned i = 0; i < 4; ++i) CHECK(words[4 * b + i] == tagma::random_block(key, first + b, attempt)[i]);
+    }
+}
+
 TEMPLATE_TEST_CASE("normal packs have the moments of a normal distribution", "[distributions]", float, double) {
   const auto x = numbers<kind::normal, TestType>({1, 2, 3}, many);
   CHECK(moment(x, 1) == Approx(0).margin(0.02));
@@ -93,11 +109,11 @@ TEMPLATE_TEST_CASE("truncated packs stay within two deviations", "[distributions
 TEMPLATE_TEST_CASE("an element does not depend on those drawn with it", "[distributions]", float, double) {
   using T = TestType;
   const random_key key{9, 9, 9};
-  const auto whole = numbers<kind::truncated, T>(key, 64);
-  for (std::uint64_t first = 0; first < 64; first += 4) {
-    const auto four = cpu::random_truncated_normal<T, 4>(key, first);
-    for (int i = 0; i < 4; ++i) {
-      CHECK(cpu::lane(four, i) == Approx(whole[first + static_cast<std::uint64_t>(i)]).epsilon(1e-5));
-    }
+  constexpr int width = 64 / static_cast<int>(sizeof(T));
+  const auto whole = cpu::random_truncated_normal<T, 4 * width>(key, 4 * width);
+  for (int part = 0; part < 4; ++part) {
+    const auto some = cpu::random_truncated_normal<T, width>(key, static_cast<std::uint64_t>((4 + part) * width));
+    for (int i = 0; i < width; ++i)
+      CHECK(cpu::lane(some, i) == Approx(cpu::lane(whole, part * width + i)).epsilon(1e-5));
   }
 }

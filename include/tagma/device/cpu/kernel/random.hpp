@@ -17,18 +17,19 @@ namespace cpu::detail {
 template <class T, distribution Which>
 struct random_body {
   using C = compute_t<T>;
-  TAGMA_INLINE static pack<C, 8> draw(const random_key& key, std::int64_t at) {
+  static constexpr int width = 64 / static_cast<int>(sizeof(C));
+  TAGMA_INLINE static pack<C, width> draw(const random_key& key, std::int64_t at) {
     const auto first = static_cast<std::uint64_t>(at);
     if constexpr (Which == distribution::uniform)
-      return representable<T>(random_uniform<C, 8>(key, first));
+      return representable<T>(random_uniform<C, width>(key, first));
     else if constexpr (Which == distribution::normal)
-      return random_normal<C, 8>(key, first);
+      return random_normal<C, width>(key, first);
     else
-      return random_truncated_normal<C, 8>(key, first);
+      return random_truncated_normal<C, width>(key, first);
   }
   TAGMA_INLINE static void run(T* to, const random_key* key, std::int64_t first, std::int64_t last) {
     std::int64_t i = first;
-    for (; i + 8 <= last; i += 8) store(to + i, draw(*key, i));
+    for (; i + width <= last; i += width) store(to + i, draw(*key, i));
     if (i < last) store(to + i, draw(*key, i), static_cast<int>(last - i));
   }
 };
