@@ -58,16 +58,17 @@ ONE_THREAD = {"eigen_mlp", "tiny_dnn_mlp"}
 
 
 class Worker:
-    def __init__(self, name, work, batch, arguments, task):
+    def __init__(self, name, work, batch, arguments, task, variables=None):
         build, _, program = name.rpartition(":")
         binary = pathlib.Path(build) / program if build else arguments.build / name
         command = [str(binary), str(batch)]
-        script = next((f for f in (HERE / f"{name}_worker.py", HERE.parent / "networks" / f"{name}_worker.py") if f.exists()), None)
+        folders = (HERE, HERE.parent / "networks", HERE.parent / "cluster")
+        script = next((f / f"{name}_worker.py" for f in folders if (f / f"{name}_worker.py").exists()), None)
         if script:
             command = [arguments.python, str(script), work, str(batch)]
         elif not binary.exists():
             raise RuntimeError(f"there is no {binary.name}; build bench/peers, or give --build")
-        environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads), "TF_CPP_MIN_LOG_LEVEL": "3"}
+        environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads), "TF_CPP_MIN_LOG_LEVEL": "3", **(variables or {})}
         if not arguments.gpu:
             environment["CUDA_VISIBLE_DEVICES"] = ""
         self.process = subprocess.Popen([*command, str(arguments.threads), task], stdin=subprocess.PIPE,
@@ -86,11 +87,17 @@ class Worker:
         tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
         return sum(int(task.read_text().split()[0]) for task in tasks) * 1e-9
 
-    def run(self, steps):
-        before = self.processor_seconds() if self.processor_time else 0
+    def begin(self, steps):
         self.process.stdin.write(f"{steps}\n")
         self.process.stdin.flush()
-        seconds = float(self.process.stdout.readline().split()[0])
+
+    def end(self):
+        return float(self.process.stdout.readline().split()[0])
+
+    def run(self, steps):
+        before = self.processor_seconds() if self.processor_time else 0
+        self.begin(steps)
+        seconds = self.end()
         return self.processor_seconds() - before if self.processor_time else seconds
 
     def choose_steps(self, seconds):

@@ -68,17 +68,21 @@ inline void flush_denormals() {
 #endif
 }
 
+inline constexpr auto nothing_before = [](std::int64_t) {};
+
 /// Answers the driver until it closes its end. `burst(first, count)` runs steps from `first` on and returns the last
-/// loss.
-template <class Burst>
-int serve_bursts(const char* version, const Burst& burst, int warm_up = 20) {
+/// loss; `prepare(count)` comes before, and before the clock.
+template <class Burst, class Prepare = decltype(nothing_before)>
+int serve_bursts(const char* version, const Burst& burst, int warm_up = 20, const Prepare& prepare = nothing_before) {
   flush_denormals();
+  prepare(warm_up);
   double loss = burst(0, warm_up);
   std::int64_t done = warm_up;
   std::printf("ready %s\n", version);
   std::fflush(stdout);
   for (char line[64]; std::fgets(line, sizeof line, stdin) != nullptr;) {
     const long count = std::atol(line);
+    prepare(count);
     const auto start = std::chrono::steady_clock::now();
     loss = burst(done, count);
     done += count;

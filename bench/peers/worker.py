@@ -6,7 +6,8 @@ import sys
 import time
 
 BATCHES = 16
-WORKS = ("mlp", "cnn", "lstm", "transformer", "tiny_scan", "chain", "queue", "csv", "tf_record", "pipeline", "images")
+WORKS = ("mlp", "cnn", "lstm", "transformer", "tiny_scan", "chain", "queue", "csv", "tf_record", "pipeline", "images",
+         "null_step", "remote_queue", "between_graph")
 ADAM_RATE, SGD_RATE = 1e-3, 1e-2
 
 
@@ -35,9 +36,11 @@ def make_sequences(numpy, batch, length=32):
     return result
 
 
-def serve(version, step, warm_up=20):
-    """step(i) runs step i and returns a callable for its loss, which is asked for at the end of a burst only."""
+def serve(version, step, warm_up=20, prepare=lambda count: None):
+    """step(i) runs step i and returns a callable for its loss, which is asked for at the end of a burst only; prepare(count)
+    comes before that many, and before the clock."""
     done = 0
+    prepare(warm_up)
     for _ in range(warm_up):
         loss = step(done)
         done += 1
@@ -45,6 +48,7 @@ def serve(version, step, warm_up=20):
     print("ready", version, flush=True)
     for line in sys.stdin:
         count = int(line)
+        prepare(count)
         start = time.perf_counter()
         for _ in range(count):
             loss = step(done)
