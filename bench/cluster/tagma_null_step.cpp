@@ -20,11 +20,11 @@ int main(int count, char** arguments) {
     const std::string number = std::to_string(server);
     const auto there = b.on("/job:ps/task:" + number);
     const auto v = b.variable("v" + number, tg::dtype::float32, {}, tg::zeros);
-    updates.push_back({names[static_cast<std::size_t>(server)], b.add("assign_add", {v, b.number(tg::dtype::float32, 1)})});
+    updates.push_back(
+        {names[static_cast<std::size_t>(server)], b.add("assign_add", {v, b.number(tg::dtype::float32, 1)})});
   }
   tg::remote_session session(b.build(updates), peers::target(), peers::session_options());
   const std::vector<tg::output_name> wanted(names.begin(), names.end());
-  return peers::serve(TAGMA_VERSION, [&](std::int64_t) {
-    return static_cast<double>(session.run(wanted).front().value<float>());
-  });
+  return peers::serve(TAGMA_VERSION,
+                      [&](std::int64_t) { return static_cast<double>(session.run(wanted).front().value<float>()); });
 }

@@ -12,7 +12,9 @@ int main(int count, char** arguments) {
   tg::graph_builder b;
   const auto v = b.variable("large", tg::dtype::float32, {tg::extent{options.batch} * 250'000}, tg::zeros);
   tg::remote_session session(b.build({{"large", v}}), peers::target(), peers::session_options());
-  return peers::serve(
-      TAGMA_VERSION,
-      [&](std::int64_t) { return static_cast<double>(session.run("large").as<float>()[0]); }, 1);
+  const auto fetch = [&](std::int64_t) {
+    const tg::any_tensor fetched = session.run("large");
+    return static_cast<double>(fetched.as<float>()[0]);
+  };
+  return peers::serve(TAGMA_VERSION, fetch, 1);
 }

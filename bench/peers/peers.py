@@ -15,6 +15,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -71,14 +72,17 @@ class Worker:
         environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads), "TF_CPP_MIN_LOG_LEVEL": "3", **(variables or {})}
         if not arguments.gpu:
             environment["CUDA_VISIBLE_DEVICES"] = ""
+        complaints = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen([*command, str(arguments.threads), task], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+                                        stdout=subprocess.PIPE, stderr=complaints, text=True, env=environment)
         line = self.process.stdout.readline().strip()
         word, _, self.version = line.partition(" ")
         if word != "ready":
             self.close()
             if self.process.returncode == 0 and not line:
                 sys.exit(f"{name} ended without a word: it measures nothing")
+            complaints.seek(0)
+            line = line or complaints.read().strip().rpartition("\n")[2]
             raise RuntimeError(f"{name} did not start" + (f": {line}" if line else ""))
         self.steps = 1
         self.processor_time = arguments.clock == "processor"

@@ -316,7 +316,7 @@ TAGMA_DECL std::span<std::byte> connection::chunk_room() {
   if (a.how == placement::kind::refuse) return {};
   const std::size_t offset = TAGMA_BROKEN(offset_not_kept) ? 0 : a.offset;
   if (a.how == placement::kind::at) return {a.where + offset, chunk_.left};
-  if (a.buffer.size() < a.offset + chunk_.left) a.buffer.resize(a.offset + chunk_.left);
+  a.buffer.reserve(a.header.value), a.buffer.resize(a.offset + chunk_.left);  // pages that no byte reached cost nothing
   return {a.buffer.data() + offset, chunk_.left};
 }
 

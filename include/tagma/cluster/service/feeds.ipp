@@ -9,6 +9,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/elements.hpp"
 #include "tagma/cluster/service/feeds.hpp"
+#include "tagma/runtime/rendezvous.hpp"
 
 namespace tagma::service {
 
@@ -33,16 +34,21 @@ TAGMA_COLD TAGMA_DECL void check_feeds(const ir::graph_view& g, const std::vecto
 }
 
 TAGMA_DECL std::string add_feeds(const ir::graph_view& g, const std::vector<named_feed>& feeds, run_part& to) {
-  std::string elements;
+  std::vector<const raw_view*> values;
+  std::uint64_t bytes = 0;
   for (const named_feed& f : feeds) {
     fed_tensor one;
     for (ir::node_id i = 0; i < g.size(); ++i)
       if (g.info(i).is(ir::op_kind::placeholder) && g[i].name == f.name) one.nodes.push_back(i);
     if (one.nodes.empty()) continue;
     one.spec = {f.value.type, f.value.dims};
-    add_elements(elements, f.value);
+    bytes = aligned(bytes) + runtime::handed_over_bytes(f.value);
+    values.push_back(&f.value);
     to.feeds.push_back(std::move(one));
   }
+  std::string elements;
+  elements.reserve(bytes);
+  for (const raw_view* const value : values) add_elements(elements, *value);
   return elements;
 }
 

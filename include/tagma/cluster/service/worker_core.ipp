@@ -406,10 +406,11 @@ TAGMA_DECL run_answer worker_core::run(registered_part& part, const run_part& m,
     run->edges.abort(why);
     throw error(why);
   }
-  auto bulk = std::make_shared<std::string>();
-  for (const std::string& v : values) {
+  // One result, as large as it may be, is not copied.
+  auto bulk = std::make_shared<std::string>(values.empty() ? std::string() : std::move(values[0]));
+  for (std::size_t f = 1; f < values.size(); ++f) {
     bulk->resize(aligned(bulk->size()));
-    bulk->append(v);
+    bulk->append(values[f]);
   }
   return {results.body(), std::move(bulk)};
 }
