@@ -120,6 +120,7 @@ TEST_CASE("bulk that is buffered belongs to the receiver") {
   REQUIRE(p.a.send({.kind = 1, .bulk = bulk}));
   p.run();
   CHECK(kept == bulk);
+  CHECK(kept.capacity() == bulk.size());  // it was not moved from one buffer to the next
 }
 
 TEST_CASE("bulk that is refused is skipped, and the sender is told") {
