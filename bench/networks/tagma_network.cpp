@@ -100,7 +100,8 @@ int infer(const peers::options& options) {
   const std::vector<tg::tensor<float>> in = inputs(options.batch);
   const auto out = logits(tg::phase::inference);
   // As ONNX Runtime does when it loads a model.
-  tg::session session(tg::compile([=] { return tg::outputs(out); }, tg::passes<tg::fold_batch_norm, tg::fold_frozen>),
+  tg::session session(tg::compile([=] { return tg::outputs(out); },
+                                  tg::passes<tg::fold_batch_norm, tg::fold_activation, tg::fold_frozen>),
                       {.seed = 42, .intra_op_threads = options.threads});
   return peers::serve(
       TAGMA_VERSION,

@@ -45,6 +45,7 @@
 #include "tagma/plan/passes.hpp"
 
 #include "tagma/device/cpu/kernel/keep.hpp"
+#include "tagma/graph/pass/fold_activation.hpp"
 #include "tagma/graph/pass/fold_batch_norm.hpp"
 #include "tagma/graph/pass/fold_frozen.hpp"
 

@@ -8309,12 +8309,13 @@ constexpr void conv2d::set_gradients(auto& g, ir::node_id upstream) {
   g.set(1, g.emit_with(conv2d_filter_gradient{}, options(g), g.in(0), upstream, g.in(1)));
 }
 
-/// A convolution, a bias for each filter, and, if attribute 3 is 1, relu: in one pass over the output.
+/// A convolution, a bias for each filter, and the activation that attribute 3 says: 0 none, 1 relu, 2 relu6. In one
+/// pass over the output.
 struct conv2d_bias : convolution {
   static constexpr const char* name = "conv2d_bias";
 
   static constexpr void takes(auto& t) {
-    t.floats(3), takes_window(t, 0, 1), t.flag("relu"), t.rule("TAGMA-E124"), t.axes(2, 1, 1);
+    t.floats(3), takes_window(t, 0, 1), t.attribute("activation", 0, 2), t.rule("TAGMA-E124"), t.axes(2, 1, 1);
   }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
@@ -8322,7 +8323,8 @@ struct conv2d_bias : convolution {
     return compatible(a.in[2].dims, a.out.dims.sub(3, 4)) ? nullptr : "the bias needs one element for each filter";
   }
   static constexpr void gradient(auto& g) {
-    const auto upstream = g.attr(3) != 0 ? g.emit(relu_gradient{}, g.upstream, g.self) : g.upstream;
+    auto upstream = g.attr(3) != 0 ? g.emit(relu_gradient{}, g.upstream, g.self) : g.upstream;
+    if (g.attr(3) == 2) upstream = g.emit(relu_gradient{}, upstream, g.emit(subtract{}, g.constant(6), g.self));
     conv2d::set_gradients(g, upstream);
     g.set(2, g.emit_with(sum{}, ir::pack_attributes(0b111, 0), upstream));
   }
@@ -33050,8 +33052,19 @@ namespace cpu::detail {
 /// The extent of the last axis; 1 for a scalar.
 [[nodiscard]] inline std::int64_t row_length(const shape& dims) { return dims.rank == 0 ? 1 : dims[dims.rank - 1]; }
 
-/// The row of the input that row `row` of the result repeats; rows run along the last axis.
-std::int64_t repeated_row(const shape& in, const shape& out, std::int64_t row);
+/// Goes over rows of a repetition, which run along the last axis, and tells which row of the input each repeats.
+/// Without divisions, which take longer than copying a short row.
+class repeated_rows {
+ public:
+  repeated_rows(const shape& in, const shape& out, std::int64_t first);
+  [[nodiscard]] std::int64_t row() const { return row_; }
+  void next();
+
+ private:
+  const shape &in_, &out_;
+  std::int64_t row_ = 0;
+  std::int64_t at_[max_rank]{}, from_[max_rank]{};  // in the result and in the input
+};
 
 void tile(const kernel_args& args, const run_context& context);
 
@@ -33119,14 +33132,26 @@ struct kernel<on_cpu, ir::key<op::tile_gradient>> {
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL std::int64_t repeated_row(const shape& in, const shape& out, std::int64_t row) {
-  std::int64_t at = 0, stride = 1;
+TAGMA_DECL repeated_rows::repeated_rows(const shape& in, const shape& out, std::int64_t first) : in_(in), out_(out) {
+  std::int64_t stride = 1;
   for (int a = in.rank - 2; a >= 0; --a) {
-    at += row % out[a] % in[a] * stride;
-    row /= out[a];
+    at_[a] = first % out[a];
+    from_[a] = at_[a] % in[a];
+    row_ += from_[a] * stride;
+    first /= out[a];
     stride *= in[a];
   }
-  return at;
+}
+
+TAGMA_DECL void repeated_rows::next() {
+  std::int64_t stride = 1;
+  for (int a = in_.rank - 2; a >= 0; --a) {
+    row_ += stride;
+    if (++from_[a] == in_[a]) row_ -= in_[a] * stride, from_[a] = 0;
+    if (++at_[a] < out_[a]) return;
+    at_[a] = 0;
+    stride *= in_[a];
+  }
 }
 
 TAGMA_DECL void tile(const kernel_args& args, const run_context& context) {
@@ -33135,9 +33160,10 @@ TAGMA_DECL void tile(const kernel_args& args, const run_context& context) {
   const auto size = static_cast<std::int64_t>(size_of(args.out.type));
   const std::int64_t from = row_length(in) * size, to = row_length(out) * size;
   over_pieces(out.elements() * size / to, to, context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t row = first; row < last; ++row) {
+    repeated_rows rows(in, out, first);
+    for (std::int64_t row = first; row < last; ++row, rows.next()) {
       std::byte* target = args.out.data + row * to;
-      copy_bytes(target, args.in[0].data + repeated_row(in, out, row) * from, from);
+      copy_bytes(target, args.in[0].data + rows.row() * from, from);
       for (std::int64_t done = from; done < to; done *= 2)
         copy_bytes(target + done, target, done < to - done ? done : to - done);
     }
@@ -33148,7 +33174,8 @@ TAGMA_DECL void tile(const kernel_args& args, const run_context& context) {
 // ---- tagma/device/cpu/kernel/conv.hpp
 
 /// @file
-/// Convolutions on the CPU: by oneDNN for float, else as products of matrices whose rows are the windows of the image.
+/// Convolutions on the CPU: by oneDNN for float, else as
+/// products of matrices whose rows are the windows of the image.
 
 // ---- tagma/device/cpu/kernel/conv_onednn.hpp
 
@@ -33242,9 +33269,19 @@ struct conv_problem {
 
 /// What follows a convolution in its kernel.
 struct conv_epilogue {
-  bool biased, relu;
+  bool biased = false, relu = false;
+  bool six = false;  ///< the result is 6 at most
+  conv_epilogue() = default;
   conv_epilogue(conv_role role, const kernel_args& args)
-      : biased(plays(role, conv_role::forward) && args.in.size() == 3), relu(biased && args.attributes[3] != 0) {}
+      : biased(plays(role, conv_role::forward) && args.in.size() == 3),
+        relu(biased && args.attributes[3] != 0),
+        six(relu && args.attributes[3] == 2) {}
+  /// What becomes of a sum with its bias.
+  template <class C>
+  [[nodiscard]] TAGMA_DEVICE C activated(C sum) const {
+    const C positive = relu ? max(sum, C(0)) : sum;
+    return six ? min(positive, C(6)) : positive;
+  }
 };
 
 /// What is computed of windows: their maxima or means; what is where their maxima are; or the gradients of these.
@@ -33891,7 +33928,8 @@ void set_dnnl_data(const dnnl_owned_memory& m, const float* data);
 
 /// Attributes of a primitive whose working memory its caller provides.
 /// @param relu the result goes through max(x, 0)
-[[nodiscard]] dnnl_owned_attr make_dnnl_attributes(bool relu = false);
+/// @param six  and then through min(x, 6)
+[[nodiscard]] dnnl_owned_attr make_dnnl_attributes(bool relu = false, bool six = false);
 
 /// c = a * b as oneDNN would compute it; a null handle if it would not.
 [[nodiscard]] dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,
@@ -33973,14 +34011,16 @@ TAGMA_DECL void set_dnnl_data(const dnnl_owned_memory& m, const float* data) {
   check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<float*>(data)), "an address");
 }
 
-TAGMA_COLD TAGMA_DECL dnnl_owned_attr make_dnnl_attributes(bool relu) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_attr make_dnnl_attributes(bool relu, bool six) {
   dnnl_owned_attr made;
   check_dnnl(dnnl_primitive_attr_create(made.place()), "attributes");
   check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(made.get(), dnnl_scratchpad_mode_user), "attributes");
   if (!relu) return made;
   dnnl_handle<dnnl_post_ops_t, &dnnl_post_ops_destroy> after;
   check_dnnl(dnnl_post_ops_create(after.place()), "attributes");
-  check_dnnl(dnnl_post_ops_append_eltwise(after.get(), dnnl_eltwise_relu, 0.0f, 0.0f), "attributes");
+  check_dnnl(
+      dnnl_post_ops_append_eltwise(after.get(), six ? dnnl_eltwise_clip : dnnl_eltwise_relu, 0.0f, six ? 6.0f : 0.0f),
+      "attributes");
   check_dnnl(dnnl_primitive_attr_set_post_ops(made.get(), after.get()), "attributes");
   return made;
 }
@@ -34050,7 +34090,7 @@ namespace tagma::device::cpu::detail {
 class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
-  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu);
+  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after);
 
   /// `a` and `b` are the operands of the role, in the order of its operation.
   void run(const float* a, const float* b, const float* bias, float* out, runtime::executor& threads);
@@ -34070,7 +34110,7 @@ class onednn_convolution {
   [[nodiscard]] float* arranged() const { return reinterpret_cast<float*>(arranged_.data()); }
   [[nodiscard]] float* partial(std::int64_t t) const;
   /// The implementation that oneDNN picks for a number of images; a null handle if it has only a reference.
-  [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, bool relu) const;
+  [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, const conv_epilogue& after) const;
 
   void create();
 
@@ -34107,12 +34147,12 @@ namespace tagma::device::cpu::detail {
 #if TAGMA_ONEDNN_PRIMITIVES
 
 TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const conv_problem& p, conv_role role,
-                                                                         bool bias, bool relu) {
+                                                                         const conv_epilogue& after) {
   use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-  auto made = owned<onednn_convolution>(new onednn_convolution(p, role, bias));
+  auto made = owned<onednn_convolution>(new onednn_convolution(p, role, after.biased));
   const std::int64_t rest = p.count(p.parts - 1);
-  made->whole_ = made->describe(p.images_per_part, relu);
-  if (rest != p.images_per_part) made->rest_ = made->describe(rest, relu);
+  made->whole_ = made->describe(p.images_per_part, after);
+  if (rest != p.images_per_part) made->rest_ = made->describe(rest, after);
   if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
   // All parts share one arranged filter, or sum theirs: they must agree on its layout.
   const dnnl_query_t filter =
@@ -34170,7 +34210,8 @@ TAGMA_DECL float* onednn_convolution::partial(std::int64_t t) const {
   return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
 }
 
-TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(std::int64_t images, bool relu) const {
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(std::int64_t images,
+                                                                   const conv_epilogue& after) const {
   const dnnl_dims_t x_dims = {images, p_.channels, p_.rows.in, p_.columns.in};
   const dnnl_dims_t y_dims = {images, p_.filters, p_.rows.out, p_.columns.out}, bias_dims = {p_.filters};
   const dnnl_owned_layout x = make_dnnl_layout(4, x_dims, dnnl_nhwc), y = make_dnnl_layout(4, y_dims, dnnl_nhwc);
@@ -34183,7 +34224,7 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(std::int64_t 
                               {p_.rows.dilation - 1, p_.columns.dilation - 1},
                               {p_.rows.before, p_.columns.before},
                               {p_.rows.after, p_.columns.after}};
-  const dnnl_owned_attr attributes = make_dnnl_attributes(relu);
+  const dnnl_owned_attr attributes = make_dnnl_attributes(after.relu, after.six);
   dnnl_owned_desc chosen = describe_dnnl_convolution(what, attributes);
   if (chosen == nullptr) return chosen;
   if (!is(conv_role::forward)) {
@@ -34339,16 +34380,17 @@ struct scatter_windows {
   }
 };
 
-/// y = y + bias, and then max(y, 0) if `relu`, for rows of `n`.
+/// y = y + bias, and then the activation, for rows of `n`.
 template <class T>
 struct add_bias {
-  TAGMA_INLINE static void run(T* y, const T* bias, std::int64_t rows, std::int64_t n, bool relu) {
+  TAGMA_INLINE static void run(T* y, const T* bias, std::int64_t rows, std::int64_t n, bool relu, bool six) {
     const auto least = splat<pack<T, 8>>(relu ? T(0) : static_cast<T>(-__builtin_huge_val()));
+    const auto most = splat<pack<T, 8>>(six ? T(6) : static_cast<T>(__builtin_huge_val()));
     for (std::int64_t r = 0; r < rows; ++r, y += n) {
       std::int64_t i = 0;
-      for (; i + 8 <= n; i += 8) store(y + i, max(load<8>(y + i) + load<8>(bias + i), least));
+      for (; i + 8 <= n; i += 8) store(y + i, min(max(load<8>(y + i) + load<8>(bias + i), least), most));
       if (const int rest = static_cast<int>(n - i); rest > 0)
-        store(y + i, max(load<8>(y + i, rest) + load<8>(bias + i, rest), least), rest);
+        store(y + i, min(max(load<8>(y + i, rest) + load<8>(bias + i, rest), least), most), rest);
     }
   }
 };
@@ -34370,7 +34412,8 @@ class matrix_convolution {
     sums_ = static_cast<std::size_t>(sums);
   }
 
-  TAGMA_COLD void run(const T* a, const T* b, const T* bias, bool relu, T* out, runtime::executor& threads) {
+  TAGMA_COLD void run(const T* a, const T* b, const T* bias, const conv_epilogue& after, T* out,
+                      runtime::executor& threads) {
     // The time goes by in what this calls.
     const auto task = [&](std::int64_t t) __attribute__((cold)) {
       T* windows = scratch(t) + sums_;
@@ -34378,7 +34421,7 @@ class matrix_convolution {
       for (std::int64_t i = first; i < last; i += block_) {
         const std::int64_t count = last - i < block_ ? last - i : block_;
         if (is(conv_role::forward))
-          forward(a + i * p_.input_size(), b, bias, relu, out + i * p_.output_size(), count, windows);
+          forward(a + i * p_.input_size(), b, bias, after, out + i * p_.output_size(), count, windows);
         else if (is(conv_role::input_gradient))
           input_gradient(a + i * p_.output_size(), b, out + i * p_.input_size(), count, windows);
         else
@@ -34403,14 +34446,15 @@ class matrix_convolution {
       gather_windows(p_, group, x + i * p_.input_size(), windows + i * p_.positions() * p_.patch());
   }
 
-  void forward(const T* x, const T* filter, const T* bias, bool relu, T* y, std::int64_t count, T* windows) const {
+  void forward(const T* x, const T* filter, const T* bias, const conv_epilogue& after, T* y, std::int64_t count,
+               T* windows) const {
     const std::int64_t own = p_.filters / p_.groups, rows = count * p_.positions();
     for (std::int64_t g = 0; g < p_.groups; ++g) {
       gather(x, count, g, windows);
       gemm(gemm_args<T>{false, false, rows, own, p_.patch(), windows, p_.patch(), filter + g * own, p_.filters,
                         y + g * own, p_.filters});
     }
-    if (bias != nullptr) dispatch<add_bias<T>>(y, bias, rows, p_.filters, relu);
+    if (bias != nullptr) dispatch<add_bias<T>>(y, bias, rows, p_.filters, after.relu, after.six);
   }
   void input_gradient(const T* dy, const T* filter, T* dx, std::int64_t count, T* windows) const {
     const std::int64_t own = p_.filters / p_.groups;
@@ -34494,7 +34538,7 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
-      state->library = onednn_convolution::make(p, role, state->after.biased, state->after.relu);
+      state->library = onednn_convolution::make(p, role, state->after);
       if (state->library != nullptr) return state;
     }
 #endif
@@ -34523,7 +34567,7 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
     }
 #endif
   if (!done && s.matrices != nullptr)
-    s.matrices->run(a, b, bias, s.after.relu, out, *context.threads);
+    s.matrices->run(a, b, bias, s.after, out, *context.threads);
   else if (!done && args.out.elements() > 0)
     std::memset(out, 0, static_cast<std::size_t>(args.out.elements()) * sizeof(C));
   s.out.narrow(args.out);

@@ -115,6 +115,7 @@ array convolved_with_bias(const std::vector<array>& in, const std::vector<ir::at
   for (extent i = 0; i < out.dims.elements(); ++i) {
     y[i] += in[2][i % out.dims[3]];
     if (attributes[3] != 0 && y[i] < 0) y[i] = 0;
+    if (attributes[3] == 2 && y[i] > 6) y[i] = 6;
   }
   return y;
 }
@@ -173,9 +174,9 @@ TEST_CASE("convolutions") {
   std::vector<problem> all, biased;
   for (const geometry& g : geometries) {
     all.push_back({{{g.x, -1, 1}, {g.filter, -1, 1}}, attributes_of(g), g.has_gradient});
-    for (const int relu : {0, 1}) {
+    for (const int activation : {0, 1, 2}) {
       problem p{{{g.x, -1, 1}, {g.filter, -1, 1}, {{g.filter[3]}, -1, 1}}, attributes_of(g), g.has_gradient};
-      p.attributes.push_back(relu);
+      p.attributes.push_back(activation);
       biased.push_back(p);
     }
   }

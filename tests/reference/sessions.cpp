@@ -115,10 +115,11 @@ struct double_by_adding {  // 2 * x becomes x + x
 
 TEST_CASE("reference: passes") {
   constexpr auto images = tg::placeholder<"images", float, tg::dyn, 4, 4, 1>();
-  // example: passes, passes_option, fold_batch_norm, fold_frozen
+  // example: passes, passes_option, fold_batch_norm, fold_activation, fold_frozen
   auto features = tg::conv2d<"conv", 2, 3>(images);
-  auto scores = tg::batch_norm<"norm">(features, tg::phase::inference);
-  auto program = tg::compile([=] { return tg::outputs(scores); }, tg::passes<tg::fold_batch_norm, tg::fold_frozen>);
+  auto scores = tg::relu6(tg::batch_norm<"norm">(features, tg::phase::inference));
+  auto program = tg::compile([=] { return tg::outputs(scores); },
+                             tg::passes<tg::fold_batch_norm, tg::fold_activation, tg::fold_frozen>);
   // end
   const tg::tensor<float> some({1, 4, 4, 1});
   tg::session session(program, {.seed = 1});

@@ -6,6 +6,7 @@
 /// are [images, rows, columns, channels].
 
 #include "tagma/base/config.hpp"
+#include "tagma/device/functions.hpp"
 #include "tagma/device/index.hpp"
 #include "tagma/device/kernel.hpp"
 #include "tagma/expr/op/conv.hpp"
@@ -86,9 +87,19 @@ struct conv_problem {
 
 /// What follows a convolution in its kernel.
 struct conv_epilogue {
-  bool biased, relu;
+  bool biased = false, relu = false;
+  bool six = false;  ///< the result is 6 at most
+  conv_epilogue() = default;
   conv_epilogue(conv_role role, const kernel_args& args)
-      : biased(plays(role, conv_role::forward) && args.in.size() == 3), relu(biased && args.attributes[3] != 0) {}
+      : biased(plays(role, conv_role::forward) && args.in.size() == 3),
+        relu(biased && args.attributes[3] != 0),
+        six(relu && args.attributes[3] == 2) {}
+  /// What becomes of a sum with its bias.
+  template <class C>
+  [[nodiscard]] TAGMA_DEVICE C activated(C sum) const {
+    const C positive = relu ? max(sum, C(0)) : sum;
+    return six ? min(positive, C(6)) : positive;
+  }
 };
 
 /// What is computed of windows: their maxima or means; what is where their maxima are; or the gradients of these.

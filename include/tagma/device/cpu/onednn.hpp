@@ -128,7 +128,8 @@ void set_dnnl_data(const dnnl_owned_memory& m, const float* data);
 
 /// Attributes of a primitive whose working memory its caller provides.
 /// @param relu the result goes through max(x, 0)
-[[nodiscard]] dnnl_owned_attr make_dnnl_attributes(bool relu = false);
+/// @param six  and then through min(x, 6)
+[[nodiscard]] dnnl_owned_attr make_dnnl_attributes(bool relu = false, bool six = false);
 
 /// c = a * b as oneDNN would compute it; a null handle if it would not.
 [[nodiscard]] dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,

@@ -54,14 +54,16 @@ TAGMA_DECL void set_dnnl_data(const dnnl_owned_memory& m, const float* data) {
   check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<float*>(data)), "an address");
 }
 
-TAGMA_COLD TAGMA_DECL dnnl_owned_attr make_dnnl_attributes(bool relu) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_attr make_dnnl_attributes(bool relu, bool six) {
   dnnl_owned_attr made;
   check_dnnl(dnnl_primitive_attr_create(made.place()), "attributes");
   check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(made.get(), dnnl_scratchpad_mode_user), "attributes");
   if (!relu) return made;
   dnnl_handle<dnnl_post_ops_t, &dnnl_post_ops_destroy> after;
   check_dnnl(dnnl_post_ops_create(after.place()), "attributes");
-  check_dnnl(dnnl_post_ops_append_eltwise(after.get(), dnnl_eltwise_relu, 0.0f, 0.0f), "attributes");
+  check_dnnl(
+      dnnl_post_ops_append_eltwise(after.get(), six ? dnnl_eltwise_clip : dnnl_eltwise_relu, 0.0f, six ? 6.0f : 0.0f),
+      "attributes");
   check_dnnl(dnnl_primitive_attr_set_post_ops(made.get(), after.get()), "attributes");
   return made;
 }

@@ -139,12 +139,13 @@ constexpr void conv2d::set_gradients(auto& g, ir::node_id upstream) {
   g.set(1, g.emit_with(conv2d_filter_gradient{}, options(g), g.in(0), upstream, g.in(1)));
 }
 
-/// A convolution, a bias for each filter, and, if attribute 3 is 1, relu: in one pass over the output.
+/// A convolution, a bias for each filter, and the activation that attribute 3 says: 0 none, 1 relu, 2 relu6. In one
+/// pass over the output.
 struct conv2d_bias : convolution {
   static constexpr const char* name = "conv2d_bias";
 
   static constexpr void takes(auto& t) {
-    t.floats(3), takes_window(t, 0, 1), t.flag("relu"), t.rule("TAGMA-E124"), t.axes(2, 1, 1);
+    t.floats(3), takes_window(t, 0, 1), t.attribute("activation", 0, 2), t.rule("TAGMA-E124"), t.axes(2, 1, 1);
   }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
@@ -152,7 +153,8 @@ struct conv2d_bias : convolution {
     return compatible(a.in[2].dims, a.out.dims.sub(3, 4)) ? nullptr : "the bias needs one element for each filter";
   }
   static constexpr void gradient(auto& g) {
-    const auto upstream = g.attr(3) != 0 ? g.emit(relu_gradient{}, g.upstream, g.self) : g.upstream;
+    auto upstream = g.attr(3) != 0 ? g.emit(relu_gradient{}, g.upstream, g.self) : g.upstream;
+    if (g.attr(3) == 2) upstream = g.emit(relu_gradient{}, upstream, g.emit(subtract{}, g.constant(6), g.self));
     conv2d::set_gradients(g, upstream);
     g.set(2, g.emit_with(sum{}, ir::pack_attributes(0b111, 0), upstream));
   }

@@ -34,6 +34,23 @@ TEST_CASE("the place of one operand, counted from either end, in both directions
                     Catch::Contains("do not make up an axis of extent 5"));
 }
 
+TEST_CASE("a repetition that threads share, along axes between others") {
+  const tg::shape from{3, 2, 1, 3, 17}, to{6, 2, 5, 120, 119};
+  tg::tensor<float> in(from), out(to);
+  for (tg::extent i = 0; i < from.elements(); ++i) in[i] = static_cast<float>(i);
+  tg::test::call<tg::op::tile>(out, {2, 1, 5, 40, 7}, in);
+  bool equal = true;
+  for (tg::extent i = 0; i < to.elements(); ++i) {
+    tg::extent rest = i, at = 0, stride = 1;
+    for (int a = to.rank - 1; a >= 0; --a) {
+      at += rest % to[a] % from[a] * stride;
+      rest /= to[a], stride *= from[a];
+    }
+    equal = equal && out[i] == in[at];
+  }
+  CHECK(equal);
+}
+
 TEST_CASE("repetition and its sum, of every floating type, rows and scalars") {
   const tg::tensor<std::int8_t> in(tg::shape{2, 3}, {1, 2, 3, 4, 5, 6});
   tg::tensor<std::int8_t> out(tg::shape{4, 9});

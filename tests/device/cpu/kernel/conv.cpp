@@ -212,7 +212,7 @@ TEST_CASE("a common convolution and its gradients are primitives of oneDNN, whic
   const auto is_theirs = [&](conv_role role, const tg::shape& a, const tg::shape& b, const tg::shape& result) {
     cpu::conv_problem p(role, a, b, result, attributes.values);
     p.split(8, 4e6);
-    return cpu::onednn_convolution::make(p, role, false, false) != nullptr;
+    return cpu::onednn_convolution::make(p, role, {}) != nullptr;
   };
   CHECK(is_theirs(conv_role::forward, x, w, y));
   CHECK(is_theirs(conv_role::input_gradient, y, w, x));

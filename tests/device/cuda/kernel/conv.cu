@@ -45,11 +45,14 @@ void convolution(const std::string& what, const shape& x, const shape& filter, w
       what + ", by images", {{upstream, weights, images}, device_tensor(d, x), attributes}, tolerance);
   compare_kernels<op::conv2d_filter_gradient, d, d, d, d>(
       what + ", by filter", {{images, upstream, weights}, device_tensor(d, filter), attributes}, tolerance);
-  attributes.push_back(1);
-  compare_kernels<op::conv2d_bias, d, d, d, d>(
-      what + ", with bias",
-      {{images, weights, random_tensor<T>({filter[3]}, -1, 1, 4)}, device_tensor(d, y), attributes}, tolerance);
-  expect_calls(what, stand_ins.convolutions - before, y.elements() > 0 ? 4 : 0);
+  for (const int activation : {1, 2}) {
+    attributes.resize(3);
+    attributes.push_back(activation);
+    compare_kernels<op::conv2d_bias, d, d, d, d>(
+        what + ", with bias",
+        {{images, weights, random_tensor<T>({filter[3]}, -1, 8, 4)}, device_tensor(d, y), attributes}, tolerance);
+  }
+  expect_calls(what, stand_ins.convolutions - before, y.elements() > 0 ? 5 : 0);
 }
 
 void convolutions() {

@@ -17,8 +17,19 @@ namespace cpu::detail {
 /// The extent of the last axis; 1 for a scalar.
 [[nodiscard]] inline std::int64_t row_length(const shape& dims) { return dims.rank == 0 ? 1 : dims[dims.rank - 1]; }
 
-/// The row of the input that row `row` of the result repeats; rows run along the last axis.
-std::int64_t repeated_row(const shape& in, const shape& out, std::int64_t row);
+/// Goes over rows of a repetition, which run along the last axis, and tells which row of the input each repeats.
+/// Without divisions, which take longer than copying a short row.
+class repeated_rows {
+ public:
+  repeated_rows(const shape& in, const shape& out, std::int64_t first);
+  [[nodiscard]] std::int64_t row() const { return row_; }
+  void next();
+
+ private:
+  const shape &in_, &out_;
+  std::int64_t row_ = 0;
+  std::int64_t at_[max_rank]{}, from_[max_rank]{};  // in the result and in the input
+};
 
 void tile(const kernel_args& args, const run_context& context);
 

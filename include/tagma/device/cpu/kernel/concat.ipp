@@ -9,14 +9,26 @@
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL std::int64_t repeated_row(const shape& in, const shape& out, std::int64_t row) {
-  std::int64_t at = 0, stride = 1;
+TAGMA_DECL repeated_rows::repeated_rows(const shape& in, const shape& out, std::int64_t first) : in_(in), out_(out) {
+  std::int64_t stride = 1;
   for (int a = in.rank - 2; a >= 0; --a) {
-    at += row % out[a] % in[a] * stride;
-    row /= out[a];
+    at_[a] = first % out[a];
+    from_[a] = at_[a] % in[a];
+    row_ += from_[a] * stride;
+    first /= out[a];
     stride *= in[a];
   }
-  return at;
+}
+
+TAGMA_DECL void repeated_rows::next() {
+  std::int64_t stride = 1;
+  for (int a = in_.rank - 2; a >= 0; --a) {
+    row_ += stride;
+    if (++from_[a] == in_[a]) row_ -= in_[a] * stride, from_[a] = 0;
+    if (++at_[a] < out_[a]) return;
+    at_[a] = 0;
+    stride *= in_[a];
+  }
 }
 
 TAGMA_DECL void tile(const kernel_args& args, const run_context& context) {
@@ -25,9 +37,10 @@ TAGMA_DECL void tile(const kernel_args& args, const run_context& context) {
   const auto size = static_cast<std::int64_t>(size_of(args.out.type));
   const std::int64_t from = row_length(in) * size, to = row_length(out) * size;
   over_pieces(out.elements() * size / to, to, context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t row = first; row < last; ++row) {
+    repeated_rows rows(in, out, first);
+    for (std::int64_t row = first; row < last; ++row, rows.next()) {
       std::byte* target = args.out.data + row * to;
-      copy_bytes(target, args.in[0].data + repeated_row(in, out, row) * from, from);
+      copy_bytes(target, args.in[0].data + rows.row() * from, from);
       for (std::int64_t done = from; done < to; done *= 2)
         copy_bytes(target + done, target, done < to - done ? done : to - done);
     }

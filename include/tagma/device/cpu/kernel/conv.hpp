@@ -2,7 +2,8 @@
 #pragma once
 
 /// @file
-/// Convolutions on the CPU: by oneDNN for float, else as products of matrices whose rows are the windows of the image.
+/// Convolutions on the CPU: by oneDNN for float, else as
+/// products of matrices whose rows are the windows of the image.
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
@@ -74,16 +75,17 @@ struct scatter_windows {
   }
 };
 
-/// y = y + bias, and then max(y, 0) if `relu`, for rows of `n`.
+/// y = y + bias, and then the activation, for rows of `n`.
 template <class T>
 struct add_bias {
-  TAGMA_INLINE static void run(T* y, const T* bias, std::int64_t rows, std::int64_t n, bool relu) {
+  TAGMA_INLINE static void run(T* y, const T* bias, std::int64_t rows, std::int64_t n, bool relu, bool six) {
     const auto least = splat<pack<T, 8>>(relu ? T(0) : static_cast<T>(-__builtin_huge_val()));
+    const auto most = splat<pack<T, 8>>(six ? T(6) : static_cast<T>(__builtin_huge_val()));
     for (std::int64_t r = 0; r < rows; ++r, y += n) {
       std::int64_t i = 0;
-      for (; i + 8 <= n; i += 8) store(y + i, max(load<8>(y + i) + load<8>(bias + i), least));
+      for (; i + 8 <= n; i += 8) store(y + i, min(max(load<8>(y + i) + load<8>(bias + i), least), most));
       if (const int rest = static_cast<int>(n - i); rest > 0)
-        store(y + i, max(load<8>(y + i, rest) + load<8>(bias + i, rest), least), rest);
+        store(y + i, min(max(load<8>(y + i, rest) + load<8>(bias + i, rest), least), most), rest);
     }
   }
 };
@@ -105,7 +107,8 @@ class matrix_convolution {
     sums_ = static_cast<std::size_t>(sums);
   }
 
-  TAGMA_COLD void run(const T* a, const T* b, const T* bias, bool relu, T* out, runtime::executor& threads) {
+  TAGMA_COLD void run(const T* a, const T* b, const T* bias, const conv_epilogue& after, T* out,
+                      runtime::executor& threads) {
     // The time goes by in what this calls.
     const auto task = [&](std::int64_t t) __attribute__((cold)) {
       T* windows = scratch(t) + sums_;
@@ -113,7 +116,7 @@ class matrix_convolution {
       for (std::int64_t i = first; i < last; i += block_) {
         const std::int64_t count = last - i < block_ ? last - i : block_;
         if (is(conv_role::forward))
-          forward(a + i * p_.input_size(), b, bias, relu, out + i * p_.output_size(), count, windows);
+          forward(a + i * p_.input_size(), b, bias, after, out + i * p_.output_size(), count, windows);
         else if (is(conv_role::input_gradient))
           input_gradient(a + i * p_.output_size(), b, out + i * p_.input_size(), count, windows);
         else
@@ -138,14 +141,15 @@ class matrix_convolution {
       gather_windows(p_, group, x + i * p_.input_size(), windows + i * p_.positions() * p_.patch());
   }
 
-  void forward(const T* x, const T* filter, const T* bias, bool relu, T* y, std::int64_t count, T* windows) const {
+  void forward(const T* x, const T* filter, const T* bias, const conv_epilogue& after, T* y, std::int64_t count,
+               T* windows) const {
     const std::int64_t own = p_.filters / p_.groups, rows = count * p_.positions();
     for (std::int64_t g = 0; g < p_.groups; ++g) {
       gather(x, count, g, windows);
       gemm(gemm_args<T>{false, false, rows, own, p_.patch(), windows, p_.patch(), filter + g * own, p_.filters,
                         y + g * own, p_.filters});
     }
-    if (bias != nullptr) dispatch<add_bias<T>>(y, bias, rows, p_.filters, relu);
+    if (bias != nullptr) dispatch<add_bias<T>>(y, bias, rows, p_.filters, after.relu, after.six);
   }
   void input_gradient(const T* dy, const T* filter, T* dx, std::int64_t count, T* windows) const {
     const std::int64_t own = p_.filters / p_.groups;
@@ -229,7 +233,7 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
-      state->library = onednn_convolution::make(p, role, state->after.biased, state->after.relu);
+      state->library = onednn_convolution::make(p, role, state->after);
       if (state->library != nullptr) return state;
     }
 #endif
@@ -258,7 +262,7 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
     }
 #endif
   if (!done && s.matrices != nullptr)
-    s.matrices->run(a, b, bias, s.after.relu, out, *context.threads);
+    s.matrices->run(a, b, bias, s.after, out, *context.threads);
   else if (!done && args.out.elements() > 0)
     std::memset(out, 0, static_cast<std::size_t>(args.out.elements()) * sizeof(C));
   s.out.narrow(args.out);

@@ -22,7 +22,7 @@ namespace tagma::device::cpu::detail {
 class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
-  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu);
+  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after);
 
   /// `a` and `b` are the operands of the role, in the order of its operation.
   void run(const float* a, const float* b, const float* bias, float* out, runtime::executor& threads);
@@ -42,7 +42,7 @@ class onednn_convolution {
   [[nodiscard]] float* arranged() const { return reinterpret_cast<float*>(arranged_.data()); }
   [[nodiscard]] float* partial(std::int64_t t) const;
   /// The implementation that oneDNN picks for a number of images; a null handle if it has only a reference.
-  [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, bool relu) const;
+  [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, const conv_epilogue& after) const;
 
   void create();
 

@@ -13,12 +13,12 @@ namespace tagma::device::cpu::detail {
 #if TAGMA_ONEDNN_PRIMITIVES
 
 TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const conv_problem& p, conv_role role,
-                                                                         bool bias, bool relu) {
+                                                                         const conv_epilogue& after) {
   use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-  auto made = owned<onednn_convolution>(new onednn_convolution(p, role, bias));
+  auto made = owned<onednn_convolution>(new onednn_convolution(p, role, after.biased));
   const std::int64_t rest = p.count(p.parts - 1);
-  made->whole_ = made->describe(p.images_per_part, relu);
-  if (rest != p.images_per_part) made->rest_ = made->describe(rest, relu);
+  made->whole_ = made->describe(p.images_per_part, after);
+  if (rest != p.images_per_part) made->rest_ = made->describe(rest, after);
   if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
   // All parts share one arranged filter, or sum theirs: they must agree on its layout.
   const dnnl_query_t filter =
@@ -76,7 +76,8 @@ TAGMA_DECL float* onednn_convolution::partial(std::int64_t t) const {
   return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
 }
 
-TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(std::int64_t images, bool relu) const {
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(std::int64_t images,
+                                                                   const conv_epilogue& after) const {
   const dnnl_dims_t x_dims = {images, p_.channels, p_.rows.in, p_.columns.in};
   const dnnl_dims_t y_dims = {images, p_.filters, p_.rows.out, p_.columns.out}, bias_dims = {p_.filters};
   const dnnl_owned_layout x = make_dnnl_layout(4, x_dims, dnnl_nhwc), y = make_dnnl_layout(4, y_dims, dnnl_nhwc);
@@ -89,7 +90,7 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(std::int64_t 
                               {p_.rows.dilation - 1, p_.columns.dilation - 1},
                               {p_.rows.before, p_.columns.before},
                               {p_.rows.after, p_.columns.after}};
-  const dnnl_owned_attr attributes = make_dnnl_attributes(relu);
+  const dnnl_owned_attr attributes = make_dnnl_attributes(after.relu, after.six);
   dnnl_owned_desc chosen = describe_dnnl_convolution(what, attributes);
   if (chosen == nullptr) return chosen;
   if (!is(conv_role::forward)) {

@@ -21,7 +21,7 @@ struct conv_body {
     const T* bias;
     T* out;
     conv_problem p;
-    bool relu;
+    conv_epilogue after;
   };
   TAGMA_DEVICE static void run(const place& at, const arguments& g) {
     if constexpr (Role == conv_role::filter_gradient) {
@@ -67,7 +67,7 @@ struct conv_body {
         for (std::int64_t c = 0; c < channels; ++c) total += widen(x[c]) * widen(filter[c * p.filters]);
       }
     if (g.bias != nullptr) total += widen(g.bias[at.channel]);
-    return g.relu ? max(total, C(0)) : total;
+    return g.after.activated(total);
   }
 
   TAGMA_DEVICE static C input_gradient(const arguments& g, std::int64_t index) {
@@ -107,20 +107,20 @@ struct conv_body {
   }
 };
 
-/// y = y + bias, and then max(y, 0) if `relu`.
+/// y = y + bias, and then the activation.
 template <class T>
 struct add_bias_body {
   struct arguments {
     T* y;
     const T* bias;
     std::int64_t count, n;
-    bool relu;
+    conv_epilogue after;
   };
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
     using C = compute_t<T>;
     for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
       const C sum = widen(a.y[i]) + widen(a.bias[i - quotient(i, a.n) * a.n]);
-      a.y[i] = narrow<T>(a.relu ? max(sum, C(0)) : sum);
+      a.y[i] = narrow<T>(a.after.activated(sum));
     }
   }
 };
@@ -140,18 +140,18 @@ void convolve(const kernel_args& args, const run_context& context) {
   const std::int64_t count = args.out.elements();
   if (count == 0) return;
   const conv_problem p = conv_problem(Role, args);
-  const auto [biased, relu] = conv_epilogue(Role, args);
-  const T* bias = biased ? args.in[2].as<const T>() : nullptr;
+  const conv_epilogue after(Role, args);
+  const T* bias = after.biased ? args.in[2].as<const T>() : nullptr;
   if (library != nullptr && library->run(args.in[0], args.in[1], args.out, context)) {
-    if (biased)
-      launch<add_bias_body<T>>(geometry::over(count), context, {args.out.as<T>(), bias, count, p.filters, relu});
+    if (after.biased)
+      launch<add_bias_body<T>>(geometry::over(count), context, {args.out.as<T>(), bias, count, p.filters, after});
     return;
   }
   const geometry g = Role == conv_role::filter_gradient
                          ? geometry::blocks_for(count, block_threads * sizeof(compute_t<T>))
                          : geometry::over(count);
   launch<conv_body<T, Role>>(g, context,
-                             {args.in[0].as<const T>(), args.in[1].as<const T>(), bias, args.out.as<T>(), p, relu});
+                             {args.in[0].as<const T>(), args.in[1].as<const T>(), bias, args.out.as<T>(), p, after});
 }
 
 template <conv_role Role>
