@@ -122,6 +122,20 @@ TEST_CASE("scopes, passes and soft placement of programs that are compiled late"
   }
 }
 
+TEST_CASE("activations that are folded are so in programs that are compiled late") {
+  const auto pixels = tg::reshape<tg::dyn, 2, 2, 2>(x);
+  const auto y = tg::relu6(tg::depthwise_conv2d<"each", 2>(tg::relu(tg::conv2d<"all", 9, 1>(pixels))));
+  const auto closure = [=] { return tg::outputs(y); };
+  const auto early = tg::compile(closure, tg::passes<tg::fold_activation>);
+  const auto late = tg::compile(closure, tg::passes<tg::fold_activation>, tg::late);
+  CHECK(late.fingerprint() == early.fingerprint());
+  CHECK(late.fingerprint() != tg::compile(closure).fingerprint());
+  tg::session a(early, {.seed = 4});
+  tg::session b(late, {.seed = 4});
+  const auto in = some({5, 8}, 2);
+  CHECK(are_same(a.run(y, x = in), b.run(y, x = in)));
+}
+
 TEST_CASE("what the compiler says of a graph is an error of a program that is compiled late") {
   const auto still = tg::sum(x);
   const auto v = tg::variable<"v", float, 3>(tg::zeros);
