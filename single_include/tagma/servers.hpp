@@ -3637,16 +3637,21 @@ TAGMA_COLD TAGMA_DECL void check_feeds(const ir::graph_view& g, const std::vecto
 }
 
 TAGMA_DECL std::string add_feeds(const ir::graph_view& g, const std::vector<named_feed>& feeds, run_part& to) {
-  std::string elements;
+  std::vector<const raw_view*> values;
+  std::uint64_t bytes = 0;
   for (const named_feed& f : feeds) {
     fed_tensor one;
     for (ir::node_id i = 0; i < g.size(); ++i)
       if (g.info(i).is(ir::op_kind::placeholder) && g[i].name == f.name) one.nodes.push_back(i);
     if (one.nodes.empty()) continue;
     one.spec = {f.value.type, f.value.dims};
-    add_elements(elements, f.value);
+    bytes = aligned(bytes) + runtime::handed_over_bytes(f.value);
+    values.push_back(&f.value);
     to.feeds.push_back(std::move(one));
   }
+  std::string elements;
+  elements.reserve(bytes);
+  for (const raw_view* const value : values) add_elements(elements, *value);
   return elements;
 }
 
@@ -9716,10 +9721,11 @@ TAGMA_DECL run_answer worker_core::run(registered_part& part, const run_part& m,
     run->edges.abort(why);
     throw error(why);
   }
-  auto bulk = std::make_shared<std::string>();
-  for (const std::string& v : values) {
+  // One result, as large as it may be, is not copied.
+  auto bulk = std::make_shared<std::string>(values.empty() ? std::string() : std::move(values[0]));
+  for (std::size_t f = 1; f < values.size(); ++f) {
     bulk->resize(aligned(bulk->size()));
-    bulk->append(v);
+    bulk->append(values[f]);
   }
   return {results.body(), std::move(bulk)};
 }

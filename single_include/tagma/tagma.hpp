@@ -3581,39 +3581,25 @@ concept mistaken_operand = !expression<T> && (
                                                  std::is_array_v<T> || requires(const T& t) { t.data(); } ||
                                                  requires(const T& t) { t.output; });
 
-template <class... E>
-inline constexpr bool any_carries = (false || ... || E::carries);
-template <class... E>
-inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
-
 [[nodiscard]] TAGMA_INLINE constexpr const carried* carried_by(const carried& values) { return &values; }
 [[nodiscard]] TAGMA_INLINE constexpr const carried* carried_by(const no_values&) { return nullptr; }
 
-/// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list.
-template <class... E>
-[[nodiscard]] TAGMA_INLINE constexpr auto join_values(const E&... e) {
-  constexpr std::size_t count = (std::size_t{0} + ... + std::size_t{E::carries});
+/// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list. It is
+/// a template of whether they carry anything, not of what they are: a few of it serve every graph.
+template <class... Values>
+[[nodiscard]] constexpr auto join_values(const Values&... values) {
+  constexpr std::size_t count = (std::size_t{0} + ... + std::size_t{std::is_same_v<Values, carried>});
   if constexpr (count == 0) {
     return no_values{};
   } else {
-    const carried* const all[] = {carried_by(e.values)...};
-    constexpr bool carries[] = {E::carries...};
-    if constexpr (count == 1) {
-      constexpr std::size_t only = [](const bool* b) {
-        std::size_t i = 0;
-        while (!b[i]) ++i;
-        return i;
-      }(carries);
-      return carried(*all[only]);
-    } else if constexpr (count == sizeof...(E)) {
-      return carried::join(all);
-    } else {
-      const carried* parts[count]{};
-      std::size_t n = 0;
-      for (std::size_t i = 0; i < sizeof...(E); ++i)
-        if (carries[i]) parts[n++] = all[i];
+    const carried* parts[count]{};
+    std::size_t n = 0;
+    for (const carried* each : {carried_by(values)...})
+      if (each != nullptr) parts[n++] = each;
+    if constexpr (count == 1)
+      return carried(*parts[0]);
+    else
       return carried::join(parts);
-    }
   }
 }
 
@@ -3625,38 +3611,57 @@ template <class Id>
 template <class... Ids>
 struct id_list {};
 
+/// What the compiler knows of one result of an operation on these operands.
+template <class Op, std::size_t Inputs>
+[[nodiscard]] constexpr ir::infer_args infer_node(const fixed_array<const ir::record*, Inputs>& inputs,
+                                                  ir::attribute_list attributes, int output) {
+  fixed_array<tensor_spec, Inputs + 1> in{};
+  for (std::size_t i = 0; i < Inputs; ++i) in[i] = inputs[i]->spec;
+  ir::infer_args args{{in.data(), Inputs}, attributes, {}, output};
+  if (const char* problem = Op::infer(args)) throw problem;
+  return {{}, {}, args.out};
+}
+[[nodiscard]] constexpr std::uint64_t hash_node(std::uint64_t op, array_view<const ir::record* const> inputs,
+                                                array_view<const ir::record* const> controls,
+                                                ir::attribute_list attributes) {
+  std::uint64_t h = hash_combine(op, inputs.size());
+  for (const ir::attribute a : attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
+  for (const ir::record* r : inputs) h = hash_combine(h, r->hash);
+  for (const ir::record* r : controls) h = hash_combine(h, r->hash);
+  return h;
+}
+[[nodiscard]] constexpr bool any_carries(array_view<const ir::record* const> records) {
+  bool any = false;
+  for (const ir::record* r : records) any = any || r->carries;
+  return any;
+}
+
 /// What a node with operands stands for. `Place` tells apart equal nodes that are not one.
 template <class Op, auto Attributes, class Inputs, class Controls = id_list<>, class Place = void>
 struct node_definition;
 
 template <class Op, auto Attributes, class... Inputs, class... Controls, class Place>
 struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>, Place> {
-  static constexpr fixed_array<const ir::record*, sizeof...(Inputs)> inputs{{find_record<Inputs>()...}};
-  static constexpr fixed_array<const ir::record*, sizeof...(Controls)> controls{{find_record<Controls>()...}};
+  static constexpr fixed_array<const ir::record*, sizeof...(Inputs)> inputs{{record_of(declaration<Inputs>{})...}};
+  static constexpr fixed_array<const ir::record*, sizeof...(Controls)> controls{
+      {record_of(declaration<Controls>{})...}};
   static constexpr auto attributes = Attributes;
 
-  static constexpr ir::infer_args infer() {
-    if constexpr (requires { Op::outputs; }) return {};
-    return infer_output(0);
+  static constexpr tensor_spec infer_output(int output) {
+    return infer_node<Op>(inputs, attributes.list(), output).out;
   }
-  static constexpr ir::infer_args infer_output(int output) {
-    fixed_array<tensor_spec, sizeof...(Inputs) + 1> in{{find_record<Inputs>()->spec...}};
-    ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}, output};
-    if (const char* problem = Op::infer(args)) throw problem;
-    return {{}, {}, args.out};
-  }
-  static constexpr std::uint64_t hash() {
-    std::uint64_t h = hash_combine(ir::info<Op>.id, sizeof...(Inputs));
-    for (const ir::attribute a : attributes.list()) h = hash_combine(h, static_cast<std::uint64_t>(a));
-    for (const ir::record* r : inputs) h = hash_combine(h, r->hash);
-    for (const ir::record* r : controls) h = hash_combine(h, r->hash);
-    return with_seen_hash<Place>(h);
-  }
-  static constexpr tensor_spec spec = infer().out;
-  static constexpr bool carries =
-      (false || ... || find_record<Inputs>()->carries) || (false || ... || find_record<Controls>()->carries);
-  static constexpr ir::record value{&ir::rules<Op>,    hash(), spec,  inputs, controls,
-                                    attributes.list(), {},     false, carries};
+  static constexpr tensor_spec spec = requires { Op::outputs; }
+  ? tensor_spec{} : infer_node<Op>(inputs, attributes.list(), 0).out;
+  static constexpr ir::record value{
+      &ir::rules<Op>,
+      with_seen_hash<Place>(hash_node(ir::info<Op>.id, inputs, controls, attributes.list())),
+      spec,
+      inputs,
+      controls,
+      attributes.list(),
+      {},
+      false,
+      any_carries(inputs) || any_carries(controls)};
 };
 
 /// The handle with identity `Id`, behind which is `Definition`. Its type is made of the identity as it is, not of a
@@ -3672,14 +3677,19 @@ template <class Id, class Definition, class Spec, bool Carries, class Values>
 /// and for random numbers and updates, of which two equal ones are two.
 template <class Definition, class Place, class... E>
 [[nodiscard]] TAGMA_INLINE constexpr auto make_handle(const E&... operands) {
-  constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
+  constexpr bool structural =
+      is_no_place<Place> || ((true && ... && is_structural<typename E::id>)&&!Definition::value.op->info->stateful);
+  constexpr bool carries = (false || ... || E::carries);
   using spec_type = spec_of<Definition::spec>;
-  if constexpr (structural || is_no_place<Place>)
-    return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
-        join_values(operands...));
-  else
-    return bind_handle<id_of_place<Place, Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
-        join_values(operands...));
+  if constexpr (structural) {
+    using id = structural_id<Definition::value.hash>;
+    static_assert(sizeof(binding<id, Definition>) != 0);
+    return expr<spec_type, id, carries>{join_values(operands.values...)};
+  } else {
+    using id = id_of_place<Place, Definition::value.hash>;
+    static_assert(sizeof(binding<id, Definition>) != 0);
+    return expr<spec_type, id, carries>{join_values(operands.values...)};
+  }
 }
 
 /// A node of operation `Op` over handles.
@@ -3696,7 +3706,7 @@ struct output_definition {
   static constexpr const ir::record* whole = find_record<Id>();
   static constexpr const ir::record* inputs[] = {whole};
   static constexpr auto attributes = ir::pack_attributes(Output);
-  static constexpr tensor_spec spec = Whole::infer_output(Output).out;
+  static constexpr tensor_spec spec = Whole::infer_output(Output);
   static constexpr ir::record value{ir::rules_for<ir::output_op, Id>,
                                     hash_combine(ir::info<ir::output_op>.id + Output, whole->hash),
                                     spec,
@@ -21052,7 +21062,7 @@ struct output_traits;
 template <class... E>
 struct output_traits<output_list<E...>> {
   static constexpr fixed_array<const ir::record*, sizeof...(E)> records{{find_record<typename E::id>()...}};
-  static constexpr bool carries = any_carries<E...>;
+  static constexpr bool carries = (false || ... || E::carries);
 
   /// The position of an output, or -1.
   template <class Id>
@@ -21073,7 +21083,7 @@ struct output_traits<output_list<E...>> {
   TAGMA_INLINE static carried values(const Closure& closure) {
     const auto list = closure();
     return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-      return joined(join_values(std::get<I>(list.handles)...));
+      return joined(join_values(std::get<I>(list.handles).values...));
     }
     (std::index_sequence_for<E...>{});
   }
@@ -21084,7 +21094,7 @@ template <expression E>
 struct output_traits<E> : output_traits<output_list<E>> {
   template <class Closure>
   TAGMA_INLINE static carried values(const Closure& closure) {
-    return output_traits<output_list<E>>::joined(join_values(closure()));
+    return output_traits<output_list<E>>::joined(join_values(closure().values));
   }
 };
 
@@ -23644,6 +23654,16 @@ class executor : public step_pool {
   }
 };
 
+/// The calling thread runs kernels while this lives.
+struct kernel_scope {
+  explicit kernel_scope(executor& e) : threads(e), before(e.enter()) {}
+  ~kernel_scope() { threads.leave(before); }
+  kernel_scope(const kernel_scope&) = delete;
+  kernel_scope& operator=(const kernel_scope&) = delete;
+  executor& threads;
+  unsigned before;
+};
+
 /// The processors that this process may keep busy; defined by device/cpu.
 [[nodiscard]] int available_threads();
 
@@ -24352,6 +24372,20 @@ TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t bl
 
 TAGMA_FORMULAS_BEGIN
 
+/// The distance from the middle that the method below takes.
+template <class T, class N>
+TAGMA_DEVICE N normal_distance(const N& radius) {
+  using scalar_math::log;
+  using scalar_math::sqrt;
+  return sqrt(log(T{1} - radius) * T{-2});
+}
+/// What a distance becomes at an angle.
+template <class T, class N>
+TAGMA_DEVICE N normal_at(const N& distance, const N& turns) {
+  using scalar_math::cos;
+  return distance * cos(turns * static_cast<T>(6.283185307179586476925L));
+}
+
 /// Normal numbers with mean 0 and deviation 1 from two uniform ones in [0, 1), by the method of Box and Muller, "A note
 /// on the generation of random normal deviates" (1958).
 /// @tparam T the type of one number
@@ -24359,10 +24393,7 @@ TAGMA_FORMULAS_BEGIN
 /// @param radius,turns from the first the distance from the middle is worked out, the second is the angle
 template <class T, class N>
 TAGMA_DEVICE N normal_from(const N& radius, const N& turns) {
-  using scalar_math::cos;
-  using scalar_math::log;
-  using scalar_math::sqrt;
-  return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
+  return normal_at<T>(normal_distance<T>(radius), turns);
 }
 
 TAGMA_FORMULAS_END
@@ -27831,16 +27862,6 @@ class session_core {
   /// no memory.
   [[nodiscard]] std::string held_text() const;
 
-  /// The calling thread runs kernels while this lives.
-  struct kernel_scope {
-    explicit kernel_scope(executor& e) : threads(e), before(e.enter()) {}
-    ~kernel_scope() { threads.leave(before); }
-    kernel_scope(const kernel_scope&) = delete;
-    kernel_scope& operator=(const kernel_scope&) = delete;
-    executor& threads;
-    unsigned before;
-  };
-
   /// Every variable that a run reads has a value by then: from before, or from an update that overwrites it.
   void require_initialized(const plan::plan_view& plan) const;
   void mark_overwritten(const plan::plan_view& plan);
@@ -27894,8 +27915,17 @@ struct fans {
 /// @param initializer kind of the initializer of a variable
 /// @param value what the program carries for it, or nullptr
 /// @param a number of a derived initializer
+/// @param threads share random numbers, which are the same for any number of threads; nullptr: the caller makes all
 void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute initializer, const carried_value* value,
-                         double a, const random_key& key);
+                         double a, const random_key& key, executor* threads);
+
+namespace detail {
+/// Elements `first` to `last` of a random initializer.
+void write_drawn(std::byte* to, dtype type, initializer_kind kind, double a, double b, const random_key& key,
+                 std::uint64_t first, std::uint64_t last);
+/// `count` elements that are one number.
+void repeat_scalar(std::byte* to, dtype type, std::uint64_t count, double number);
+}  // namespace detail
 
 }  // namespace tagma::runtime
 
@@ -27903,6 +27933,8 @@ void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute i
 
 /// @file
 /// Definitions of initial_value.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
 
 namespace tagma::runtime {
 
@@ -27931,8 +27963,31 @@ TAGMA_DECL double initial_number(initializer_kind kind, const random_key& key, s
   }
 }
 
+namespace detail {
+TAGMA_DECL void write_drawn(std::byte* to, dtype type, initializer_kind kind, double a, double b, const random_key& key,
+                            std::uint64_t first, std::uint64_t last) {
+  const std::size_t size = size_of(type);
+  for (std::uint64_t e = first; e < last; ++e) {
+    const double number = initial_number(kind, key, e, a, b);
+    if (type == dtype::float32)
+      store_as(to + e * sizeof(float), static_cast<float>(number));
+    else
+      store_scalar(to + e * size, type, number);
+  }
+}
+
+TAGMA_COLD TAGMA_DECL void repeat_scalar(std::byte* to, dtype type, std::uint64_t count, double number) {
+  if (count == 0) return;
+  const std::size_t size = size_of(type), all = static_cast<std::size_t>(count) * size;
+  store_scalar(to, type, number);
+  for (std::size_t done = size; done < all; done *= 2)
+    std::memcpy(to + done, to, done < all - done ? done : all - done);
+}
+}  // namespace detail
+
 TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute initializer,
-                                               const carried_value* value, double a, const random_key& key) {
+                                               const carried_value* value, double a, const random_key& key,
+                                               executor* threads) {
   auto kind = static_cast<initializer_kind>(initializer);
   double b = 0;
   if (initializer == tagma::detail::carried_kind || initializer == tagma::detail::literal_kind) {
@@ -27982,10 +28037,19 @@ TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec&
     default:
       break;
   }
-  const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
-  for (std::size_t e = 0; e < count; ++e) {
-    const double number = is_drawn ? initial_number(kind, key, e, a, b) : a;
-    detail::store_scalar(to + e * size, spec.type, number);
+  const auto count = static_cast<std::uint64_t>(spec.dims.elements());
+  if (!is_drawn) return detail::repeat_scalar(to, spec.type, count, a);
+  constexpr std::uint64_t per_task = 8192;
+  const auto some = [&](std::int64_t t) {
+    const std::uint64_t first = static_cast<std::uint64_t>(t) * per_task, left = count - first;
+    detail::write_drawn(to, spec.type, kind, a, b, key, first, first + (left < per_task ? left : per_task));
+  };
+  const auto tasks = static_cast<std::int64_t>((count + per_task - 1) / per_task);
+  if (threads == nullptr) {
+    for (std::int64_t t = 0; t < tasks; ++t) some(t);
+  } else {
+    const kernel_scope ready(*threads);  // the caller rounds as the others do
+    threads->parallel_for(tasks, some);
   }
 }
 
@@ -28048,7 +28112,7 @@ TAGMA_COLD TAGMA_DECL void session_core::initialize(std::size_t i, stored_variab
   if (!here) made = to.host_room("a copy of ");
   to.overwrite([&](std::byte* where) {
     write_initial_value(here ? where : made.data(), v.spec, v.initializer, values_.find(v.value), v.number,
-                        {context_.seed, tagma::detail::stream_of(name, v.suffix), 0});
+                        {context_.seed, tagma::detail::stream_of(name, v.suffix), 0}, context_.threads);
     if (!here) to.write(where, made.data());
   });
 }
@@ -34741,7 +34805,7 @@ TAGMA_DEVICE random_key key_of_run(std::uint64_t seed, std::int32_t node, std::u
 /// device.
 inline void write_initial_value(std::byte* to, const kernel_args& args, const run_context& context) {
   runtime::write_initial_value(to, {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
-                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
+                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0}, context.threads);
 }
 
 }  // namespace tagma::device
@@ -36816,71 +36880,118 @@ struct kernel<on_cpu, ir::key<op::average_pool_gradient>> {
 namespace tagma::device::cpu {
 
 namespace detail {
-// Two uniform numbers for each element, from which Box and Muller make a normal one. The elements of a pair share their
-// radius, and their angles are a quarter turn apart.
-template <class T, int W>
-TAGMA_INLINE void random_pairs(const random_key& key, std::uint64_t first, std::uint16_t attempt, pack<T, W>& radius,
-                               pack<T, W>& turns) {
-  constexpr int per_block = 16 / static_cast<int>(sizeof(T));
-  T a[static_cast<unsigned>(W)], b[static_cast<unsigned>(W)];
-  for (int i = 0; i < W; i += per_block) {
-    const auto index = (first + static_cast<std::uint64_t>(i)) / static_cast<std::uint64_t>(per_block);
-    const philox_block r = random_block(key, index, attempt);
-    if constexpr (same<T, double>) {
-      a[i] = a[i + 1] = uniform01(r[0], r[1]);
-      b[i] = uniform01(r[2], r[3]);
-      b[i + 1] = b[i] - 0.25;
-    } else {
-      a[i] = a[i + 1] = uniform01(r[0]);
-      b[i] = uniform01(r[1]);
-      b[i + 1] = b[i] - 0.25f;
-      a[i + 2] = a[i + 3] = uniform01(r[2]);
-      b[i + 2] = uniform01(r[3]);
-      b[i + 3] = b[i + 2] - 0.25f;
-    }
+#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
+/// The words of two blocks, in the lower halves of 64-bit lanes: SSE2 multiplies these. Nobody reads the upper halves.
+struct two_blocks {
+  typedef std::uint64_t lanes __attribute__((vector_size(16)));
+  typedef int halves __attribute__((vector_size(16)));
+  lanes a, b, c, d;
+
+  TAGMA_INLINE static lanes both(std::uint64_t x) { return lanes{x, x}; }
+  TAGMA_INLINE static lanes times(const lanes& x, std::uint32_t factor) {
+    return __builtin_bit_cast(
+        lanes, __builtin_ia32_pmuludq128(__builtin_bit_cast(halves, x), __builtin_bit_cast(halves, both(factor))));
   }
-  radius = load<W>(a);
-  turns = load<W>(b);
+  TAGMA_INLINE two_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt)
+      : a(both(first) + lanes{0, 1}),
+        b(((a >> 32) & 0xffffu) | std::uint64_t{std::uint32_t{attempt} << 16}),
+        c(both(key.step)),
+        d(both(key.stream)) {}
+  /// As in `philox_rounds`.
+  TAGMA_INLINE void round(std::uint32_t low, std::uint32_t high) {
+    const lanes x = times(a, 0xD2511F53u), y = times(c, 0xCD9E8D57u);
+    a = (y >> 32) ^ b ^ both(low);
+    b = y;
+    c = (x >> 32) ^ d ^ both(high);
+    d = x;
+  }
+  TAGMA_INLINE void store(std::uint32_t* words) const {
+    const lanes x = (a & 0xffffffffu) | (b << 32), y = (c & 0xffffffffu) | (d << 32);
+    const lanes one = __builtin_shufflevector(x, y, 0, 2), other = __builtin_shufflevector(x, y, 1, 3);
+    __builtin_memcpy(words, &one, 16);
+    __builtin_memcpy(words + 4, &other, 16);
+  }
+};
+#endif
+
+/// `random_block` of blocks in a row, a multiple of four: all words of the first, then those of the next.
+template <int Blocks>
+TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt,
+                                std::uint32_t (&words)[static_cast<unsigned>(4 * Blocks)]) {
+  static_assert(Blocks % 4 == 0);
+#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
+  for (unsigned i = 0; i < Blocks; i += 4) {  // one waits for its products while the other multiplies
+    two_blocks one(key, first + i, attempt), other(key, first + i + 2, attempt);
+    auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
+    for (int round = 0; round < 10; ++round, low += 0x9E3779B9u, high += 0xBB67AE85u) {
+      one.round(low, high);
+      other.round(low, high);
+    }
+    one.store(words + 4 * i);
+    other.store(words + 4 * i + 8);
+  }
+#else
+  for (unsigned i = 0; i < Blocks; ++i) {
+    const philox_block r = random_block(key, first + i, attempt);
+    for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
+  }
+#endif
+}
+
+/// Elements that are made of one block.
+template <class T>
+inline constexpr int per_block = 16 / static_cast<int>(sizeof(T));
+
+/// W uniform numbers in a row.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> uniform_numbers(const random_key& key, std::uint64_t first, std::uint16_t attempt) {
+  static_assert(floating<T> && W % (4 * per_block<T>) == 0);
+  constexpr int blocks = W / per_block<T>;
+  std::uint32_t words[static_cast<unsigned>(4 * blocks)];
+  detail::random_blocks<blocks>(key, first / static_cast<std::uint64_t>(per_block<T>), attempt, words);
+  if constexpr (same<T, double>) {
+    double u[static_cast<unsigned>(W)];
+    for (unsigned i = 0; i < W; ++i) u[i] = uniform01(words[2 * i], words[2 * i + 1]);
+    return load<W>(u);
+  } else {  // as uniform01
+    return convert<float>(reinterpret<std::int32_t>(load<W>(words) >> 8)) * 0x1p-24f;
+  }
 }
 }  // namespace detail
 
 /// Elements `first` to `first + W - 1` of a tensor of uniform numbers in [0, 1).
 /// @tparam T     float with 24 random bits, or double with 53
-/// @param  first a multiple of 4
-template <class T, int W = default_width>
+/// @param  first a multiple of W
+template <class T, int W>
 TAGMA_INLINE pack<T, W> random_uniform(const random_key& key, std::uint64_t first) {
-  static_assert(detail::floating<T> && W % 4 == 0);
-  constexpr int per_block = 16 / static_cast<int>(sizeof(T));
-  T u[static_cast<unsigned>(W)];
-  for (int i = 0; i < W; i += per_block) {
-    const auto index = (first + static_cast<std::uint64_t>(i)) / static_cast<std::uint64_t>(per_block);
-    const philox_block r = random_block(key, index);
-    if constexpr (detail::same<T, double>) {
-      u[i] = uniform01(r[0], r[1]);
-      u[i + 1] = uniform01(r[2], r[3]);
-    } else {
-      for (int k = 0; k < 4; ++k) u[i + k] = uniform01(r[static_cast<unsigned>(k)]);
-    }
-  }
-  return load<W>(u);
+  return detail::uniform_numbers<T, W>(key, first, 0);
 }
 
 /// Elements `first` to `first + W - 1` of a tensor of normal numbers with mean 0 and deviation 1. Floats lie
 /// within 5.8, doubles within 8.6. The variants of a loop may differ in the last bits, as those of the functions in
 /// math.hpp do.
-/// @param first   a multiple of 4
+/// @param first   a multiple of W
 /// @param attempt which redraw this is
-template <class T, int W = default_width>
+template <class T, int W>
 TAGMA_INLINE pack<T, W> random_normal(const random_key& key, std::uint64_t first, std::uint16_t attempt = 0) {
-  static_assert(detail::floating<T> && W % 4 == 0);
-  pack<T, W> radius, turns;
-  detail::random_pairs(key, first, attempt, radius, turns);
-  return normal_from<T>(radius, turns);
+  // Of two uniform numbers Box and Muller take one for the distance, which two elements share, and one for the angle:
+  // the second element is a quarter turn further.
+  constexpr auto pairs = static_cast<unsigned>(W / 2);
+  T u[2 * pairs], radius[pairs], turns[2 * pairs];
+  store(u, detail::uniform_numbers<T, W>(key, first, attempt));
+  for (unsigned i = 0; i < pairs; ++i) {
+    radius[i] = u[2 * i];
+    turns[2 * i] = u[2 * i + 1];
+    turns[2 * i + 1] = u[2 * i + 1] - T{0.25};
+  }
+  store(radius, normal_distance<T>(load<W / 2>(radius)));
+  for (unsigned i = 0; i < pairs; ++i) u[2 * i] = u[2 * i + 1] = radius[i];
+  return normal_at<T>(load<W>(u), load<W>(turns));
 }
 
 /// The same, where every element outside (-2, 2) is drawn again until it is inside.
-/// @param first a multiple of 4
-template <class T, int W = default_width>
+/// @param first a multiple of W
+template <class T, int W>
 TAGMA_INLINE pack<T, W> random_truncated_normal(const random_key& key, std::uint64_t first) {
   auto x = random_normal<T, W>(key, first);
   for (std::uint16_t attempt = 1; attempt != 0; ++attempt) {
@@ -36934,18 +37045,19 @@ namespace cpu::detail {
 template <class T, distribution Which>
 struct random_body {
   using C = compute_t<T>;
-  TAGMA_INLINE static pack<C, 8> draw(const random_key& key, std::int64_t at) {
+  static constexpr int width = 64 / static_cast<int>(sizeof(C));
+  TAGMA_INLINE static pack<C, width> draw(const random_key& key, std::int64_t at) {
     const auto first = static_cast<std::uint64_t>(at);
     if constexpr (Which == distribution::uniform)
-      return representable<T>(random_uniform<C, 8>(key, first));
+      return representable<T>(random_uniform<C, width>(key, first));
     else if constexpr (Which == distribution::normal)
-      return random_normal<C, 8>(key, first);
+      return random_normal<C, width>(key, first);
     else
-      return random_truncated_normal<C, 8>(key, first);
+      return random_truncated_normal<C, width>(key, first);
   }
   TAGMA_INLINE static void run(T* to, const random_key* key, std::int64_t first, std::int64_t last) {
     std::int64_t i = first;
-    for (; i + 8 <= last; i += 8) store(to + i, draw(*key, i));
+    for (; i + width <= last; i += width) store(to + i, draw(*key, i));
     if (i < last) store(to + i, draw(*key, i), static_cast<int>(last - i));
   }
 };
@@ -37019,11 +37131,40 @@ struct scan_columns {
   }
 };
 
+/// Runs along rows whose elements are neighbours. A sum waits for the one before it, so several rows take turns.
+template <class T>
+struct scan_rows {
+  using C = compute_t<T>;
+  template <std::size_t Rows>
+  TAGMA_INLINE static void some(const T* from, T* to, std::int64_t n, bool exclusive, bool reverse) {
+    C sums[Rows]{}, next[Rows];
+    for (std::int64_t k = 0; k < n; ++k) {
+      const std::int64_t at = reverse ? n - 1 - k : k;
+      for (std::size_t r = 0; r < Rows; ++r)
+        next[r] = sum_of<C>(sums[r], static_cast<C>(from[static_cast<std::int64_t>(r) * n + at]));
+      for (std::size_t r = 0; r < Rows; ++r)
+        to[static_cast<std::int64_t>(r) * n + at] = T(exclusive ? sums[r] : next[r]);
+      for (std::size_t r = 0; r < Rows; ++r) sums[r] = next[r];
+    }
+  }
+  TAGMA_INLINE static void run(const T* from, T* to, std::int64_t rows, std::int64_t n, bool exclusive, bool reverse) {
+    for (; rows >= 8; rows -= 8, from += 8 * n, to += 8 * n) some<8>(from, to, n, exclusive, reverse);
+    for (; rows >= 3; rows -= 3, from += 3 * n, to += 3 * n) some<3>(from, to, n, exclusive, reverse);
+    for (; rows > 0; --rows, from += n, to += n) some<1>(from, to, n, exclusive, reverse);
+  }
+};
+
 template <class T>
 void cumulative_sum(const kernel_args& args, const run_context& context) {
   const op::around_axis at(args.out.dims, args.attributes[0]);
   const bool exclusive = args.attributes[1] != 0, reverse = args.attributes[2] != 0;
   if (args.out.elements() == 0) return;
+  if (at.inner == 1)
+    return over_pieces(
+        at.outer, at.count * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
+          dispatch<scan_rows<T>>(args.in[0].as<const T>() + first * at.count, args.out.as<T>() + first * at.count,
+                                 last - first, at.count, exclusive, reverse);
+        });
   constexpr std::int64_t most = scan_columns<T>::most;
   const std::int64_t strips = pieces(at.inner, most), width = at.inner < most ? at.inner : most;
   const auto size = static_cast<std::int64_t>(sizeof(T));
@@ -37359,25 +37500,33 @@ void top_k(const kernel_args& args, const run_context& context) {
 }
 
 template <class T>
-void gather_last(const kernel_args& args, const run_context&) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], k = args.out.dims[dims.rank - 1], count = args.out.elements();
+void gather_last(const kernel_args& args, const run_context& context) {
+  const row_extents in(args.in[0].dims), out(args.out.dims);
   const auto* const position = args.in[1].as<const std::int64_t>();
-  check_indices(position, count, n);
-  for (std::int64_t i = 0; i < count; ++i) args.out.as<T>()[i] = args.in[0].as<const T>()[i / k * n + position[i]];
+  check_indices(position, args.out.elements(), in.n);
+  const T* const from = args.in[0].as<const T>();
+  T* const to = args.out.as<T>();
+  over_pieces(out.rows, 16 * out.n, context, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t r = first; r < last; ++r)
+      for (std::int64_t i = r * out.n; i < (r + 1) * out.n; ++i) to[i] = from[r * in.n + position[i]];
+  });
 }
 
 template <class T>
-void scatter_last(const kernel_args& args, const run_context&) {
-  const shape& dims = args.out.dims;
-  const std::int64_t n = dims[dims.rank - 1], k = args.in[0].dims[dims.rank - 1], count = args.in[0].elements();
+void scatter_last(const kernel_args& args, const run_context& context) {
+  const row_extents in(args.in[0].dims), out(args.out.dims);
   const auto* const position = args.in[1].as<const std::int64_t>();
-  check_indices(position, count, n);
+  check_indices(position, args.in[0].elements(), out.n);
   fill_zero(args.out);
-  for (std::int64_t i = 0; i < count; ++i) {
-    T& to = args.out.as<T>()[i / k * n + position[i]];
-    to = T(static_cast<compute_t<T>>(to) + static_cast<compute_t<T>>(args.in[0].as<const T>()[i]));
-  }
+  const T* const from = args.in[0].as<const T>();
+  T* const to = args.out.as<T>();
+  over_pieces(in.rows, 16 * in.n, context, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t r = first; r < last; ++r)
+      for (std::int64_t i = r * in.n; i < (r + 1) * in.n; ++i) {
+        T& sum = to[r * out.n + position[i]];
+        sum = T(static_cast<compute_t<T>>(sum) + static_cast<compute_t<T>>(from[i]));
+      }
+  });
 }
 
 }  // namespace cpu::detail

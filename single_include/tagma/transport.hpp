@@ -2985,7 +2985,8 @@ TAGMA_DECL std::span<std::byte> connection::chunk_room() {
   if (a.how == placement::kind::refuse) return {};
   const std::size_t offset = TAGMA_BROKEN(offset_not_kept) ? 0 : a.offset;
   if (a.how == placement::kind::at) return {a.where + offset, chunk_.left};
-  if (a.buffer.size() < a.offset + chunk_.left) a.buffer.resize(a.offset + chunk_.left);
+  a.buffer.reserve(std::min<std::size_t>(a.header.value, 1u << 28));  // pages that no byte has reached cost nothing
+  a.buffer.resize(a.offset + chunk_.left);
   return {a.buffer.data() + offset, chunk_.left};
 }
 
@@ -3246,8 +3247,7 @@ TAGMA_DECL void connection::finish(const error* why) {
   if (why != nullptr) counters_.last_error = text;
   chunk_ = {};
   out_.finish(gone);
-  const std::map<std::uint32_t, arriving> came = std::exchange(arriving_, {});
-  for (const auto& [transfer, a] : came)
+  for (const auto& [transfer, a] : std::exchange(arriving_, {}))
     if (a.how != placement::kind::refuse && (a.header.flags & frame_is_reply) == 0)
       guarded([&, number = transfer] { handler_.abandoned(self_, number); });
   while (const std::uint64_t number = calls_.any()) {
