@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Programs that are data beside compiled ones: a step of training, fused loops that are interpreted, and a run that
-// does nothing.
+// Programs that are data beside compiled ones: steps of training, fused loops that are interpreted, and a run that
+// does nothing. --benchmark_enable_random_interleaving=true --benchmark_repetitions=9 has them take turns.
 #include <benchmark/benchmark.h>
 
 #include "tagma/programs.hpp"
@@ -12,6 +12,7 @@ namespace tg = tagma;
 
 constexpr auto x = tg::placeholder<"x", float, tg::dyn, 784>();
 constexpr auto y = tg::placeholder<"y", int, tg::dyn>();
+constexpr auto image = tg::placeholder<"image", float, tg::dyn, 28, 28, 1>();
 constexpr auto a = tg::placeholder<"a", float, tg::dyn>();
 constexpr auto b = tg::placeholder<"b", float, tg::dyn>();
 
@@ -20,11 +21,20 @@ struct parts {
   static auto train() {
     return tg::minimize(tg::mean(tg::sparse_softmax_cross_entropy(logits(), y)), tg::sgd{.learning_rate = 0.1});
   }
+  static auto train_images() {
+    constexpr tg::conv_options same{.padding = tg::same_padding};
+    const auto pooled = tg::max_pool<2>(tg::conv2d<"conv1", 32, 5, same>(image, tg::relu));
+    const auto flat = tg::flatten(tg::max_pool<2>(tg::conv2d<"conv2", 64, 5, same>(pooled, tg::relu)));
+    const auto scores = tg::dense<"scores", 10>(tg::dense<"units", 1024>(flat, tg::relu));
+    return tg::minimize(tg::mean(tg::sparse_softmax_cross_entropy(scores, y)), tg::adam{.learning_rate = 1e-3});
+  }
 };
 const auto train = parts::train();
+const auto train_images = parts::train_images();
 const auto fused = tg::tanh(a * b + a) * b - tg::square(a) * 0.5f + tg::relu(b);
 const auto v = tg::variable<"v", float>(tg::ones);
 const auto program = tg::compile([] { return tg::outputs(train, fused, v); });
+const auto image_program = tg::compile([] { return tg::outputs(train_images); });
 
 tg::session_options options(const benchmark::State& state) {
   return {.seed = 3, .intra_op_threads = static_cast<int>(state.range(0))};
@@ -40,6 +50,17 @@ void training(benchmark::State& state, bool compiled) {
       one.run(train, x = in, y = labels);
     else
       two.run("train", tg::feed_to("x", in), tg::feed_to("y", labels));
+}
+void convolutions(benchmark::State& state, bool compiled) {
+  tg::session one(image_program, options(state));
+  tg::session two(tg::any_program(image_program, {"train"}), options(state));
+  const tg::tensor<float> in({state.range(1), 28, 28, 1});
+  const tg::tensor<int> labels({state.range(1)});
+  for (auto _ : state)
+    if (compiled)
+      one.run(train_images, image = in, y = labels);
+    else
+      two.run("train", tg::feed_to("image", in), tg::feed_to("y", labels));
 }
 void loops(benchmark::State& state, bool compiled) {
   tg::session one(program, options(state));
@@ -63,6 +84,8 @@ void nothing(benchmark::State& state, bool compiled) {
 
 BENCHMARK_CAPTURE(training, compiled, true)->ArgsProduct({{1, 2}, {32, 256}})->UseRealTime();
 BENCHMARK_CAPTURE(training, data, false)->ArgsProduct({{1, 2}, {32, 256}})->UseRealTime();
+BENCHMARK_CAPTURE(convolutions, compiled, true)->ArgsProduct({{1, 2}, {64}})->UseRealTime();
+BENCHMARK_CAPTURE(convolutions, data, false)->ArgsProduct({{1, 2}, {64}})->UseRealTime();
 BENCHMARK_CAPTURE(loops, compiled, true)->ArgsProduct({{1, 2}, {4096, 16000000}})->UseRealTime();
 BENCHMARK_CAPTURE(loops, data, false)->ArgsProduct({{1, 2}, {4096, 16000000}})->UseRealTime();
 BENCHMARK_CAPTURE(nothing, compiled, true)->Arg(1);

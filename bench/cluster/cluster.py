@@ -14,6 +14,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE.parent / "peers"), str(HERE.parents[1] / "examples")]
@@ -50,6 +51,7 @@ class Cluster:
         for process in self.processes:
             while line := process.stdout.readline():
                 if line.startswith(("ready", "tagma-server: task")):
+                    threading.Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop it
                     break
             else:
                 self.__exit__()
@@ -65,7 +67,6 @@ class Cluster:
         for process in self.processes:
             process.kill()
             process.wait()
-            process.stdout.close()
 
 
 class Team(peers.Worker):

@@ -112,8 +112,8 @@ def heartbeats(arguments, megabytes):
     client for an answer, in milliseconds, while a server sends a gigabyte, again and again, in tensors of one size."""
     with Cluster(server_command(arguments), 1, 1) as servers:
         team = Team("tagma_stream", "stream", megabytes, arguments, servers)
+        done, rates = threading.Event(), []
         try:
-            done, rates = threading.Event(), []
 
             def stream():
                 while not done.is_set():
@@ -140,6 +140,7 @@ def heartbeats(arguments, megabytes):
             return {"GB/s": statistics.median(rates), "heartbeats": len(trips), "longest ms": max(trips),
                     "median ms": statistics.median(trips), "silence ms": max(silences), "answer to others ms": max(answers)}
         finally:
+            done.set()
             team.close()
 
 

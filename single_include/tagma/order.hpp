@@ -602,11 +602,13 @@ class row_order {
   static constexpr bool possible = sizeof(word) <= 4;
   static constexpr std::int64_t most = UINT32_MAX;
 
-  /// How many parts a row is taken in.
+  /// How many parts a row is taken in: one, unless more threads have something to do in a part of a row each than in
+  /// rows of their own.
   static std::int64_t parts_of(std::int64_t rows, std::int64_t n, const run_context& context) {
     constexpr std::int64_t worth = 32768;
-    const std::int64_t threads = context.threads->threads(), parts = rows < threads ? n / worth : 1;
-    return parts < 1 ? 1 : parts < threads ? parts : threads < most_parts ? threads : most_parts;
+    const std::int64_t threads = context.threads->threads(), most = threads < most_parts ? threads : most_parts;
+    const std::int64_t parts = n / worth < most ? n / worth : most;
+    return parts > rows ? parts : 1;
   }
 
   row_order(const T* row, word flip, std::int64_t n, std::int64_t parts, const run_context& context)

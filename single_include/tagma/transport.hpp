@@ -281,6 +281,7 @@ inline mistake mistake_made = mistake::none;  ///< by one test at a time
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -2593,6 +2594,16 @@ class connection {
     std::int64_t deadline_ns = 0;
     receipt holds{};
     bool waits = false;  ///< was announced, and not asked for yet
+
+    /// Room for `bytes`, which are some of those that are announced. Address space is asked for all of these at once,
+    /// since pages that no byte has reached cost nothing; where there is none, the buffer grows with what comes.
+    void make_room(std::size_t bytes) {
+      try {
+        buffer.reserve(header.value);
+      } catch (const std::bad_alloc&) {
+      }
+      buffer.resize(bytes);
+    }
   };
   /// The chunk whose bytes are next.
   struct chunk {
@@ -2985,8 +2996,7 @@ TAGMA_DECL std::span<std::byte> connection::chunk_room() {
   if (a.how == placement::kind::refuse) return {};
   const std::size_t offset = TAGMA_BROKEN(offset_not_kept) ? 0 : a.offset;
   if (a.how == placement::kind::at) return {a.where + offset, chunk_.left};
-  a.buffer.reserve(std::min<std::size_t>(a.header.value, 1u << 28));  // pages that no byte has reached cost nothing
-  a.buffer.resize(a.offset + chunk_.left);
+  a.make_room(a.offset + chunk_.left);
   return {a.buffer.data() + offset, chunk_.left};
 }
 

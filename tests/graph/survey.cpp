@@ -44,7 +44,7 @@ carried numbers_of(const E&... e) {
     if constexpr ((std::size_t{0} + ... + std::size_t{E::carries}) == 0)
       return carried{};
     else
-      return detail::join_values(e...);
+      return detail::join_values(e.values...);
   }();
   return gather_values({s.places.view(), s.parts.view(), root, s.owners.size()}, all);
 }

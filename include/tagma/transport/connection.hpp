@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -154,6 +155,16 @@ class connection {
     std::int64_t deadline_ns = 0;
     receipt holds{};
     bool waits = false;  ///< was announced, and not asked for yet
+
+    /// Room for `bytes`, which are some of those that are announced. Address space is asked for all of these at once,
+    /// since pages that no byte has reached cost nothing; where there is none, the buffer grows with what comes.
+    void make_room(std::size_t bytes) {
+      try {
+        buffer.reserve(header.value);
+      } catch (const std::bad_alloc&) {
+      }
+      buffer.resize(bytes);
+    }
   };
   /// The chunk whose bytes are next.
   struct chunk {

@@ -316,8 +316,7 @@ TAGMA_DECL std::span<std::byte> connection::chunk_room() {
   if (a.how == placement::kind::refuse) return {};
   const std::size_t offset = TAGMA_BROKEN(offset_not_kept) ? 0 : a.offset;
   if (a.how == placement::kind::at) return {a.where + offset, chunk_.left};
-  a.buffer.reserve(std::min<std::size_t>(a.header.value, 1u << 28));  // pages that no byte has reached cost nothing
-  a.buffer.resize(a.offset + chunk_.left);
+  a.make_room(a.offset + chunk_.left);
   return {a.buffer.data() + offset, chunk_.left};
 }
 

@@ -12,8 +12,9 @@
 namespace tagma {
 
 /// A pass: `relu` and `relu6` of a convolution with a bias, which nobody else reads, are part of the convolution, so
-/// that its result is passed over once. Numbers come out the same; what becomes of a NaN depends on the library behind
-/// convolutions, as with `conv2d(x, filter, bias, relu)`. Put it behind `fold_batch_norm`.
+/// that its result is passed over once. Numbers come out the same; with oneDNN a NaN becomes 0, as with
+/// `conv2d(x, filter, bias, relu)`, so a model that has diverged may look sound. The convolution runs where the
+/// activation was to run. Put it behind `fold_batch_norm`.
 class fold_activation {
   /// Whether a node is a convolution that only the visited one reads, with this activation.
   [[nodiscard]] static constexpr bool is_convolution(const ir::rewriter& r, ir::node_id id, ir::attribute activation) {

@@ -13,14 +13,15 @@ namespace tg = tagma;
 
 namespace {
 
-/// Compares with a stable sort, for rows with many equal elements.
-template <class T>
-void check_argsort(tg::extent rows, tg::extent n) {
+/// Compares with a stable sort.
+/// @param element gives the element of a position
+template <class T, class Element>
+void check_argsort(tg::extent rows, tg::extent n, int threads, const Element& element) {
   tg::tensor<T> in(tg::shape{rows, n});
-  for (tg::extent i = 0; i < rows * n; ++i) in[i] = T(static_cast<float>(i * 7919 % 41 - 20));
+  for (tg::extent i = 0; i < rows * n; ++i) in[i] = element(i);
   for (const bool descending : {false, true}) {
     tg::tensor<std::int64_t> out(tg::shape{rows, n});
-    tg::test::call<tg::op::argsort>(out, {descending}, in);
+    tg::test::call_with<tg::op::argsort>({.threads = threads}, out, {descending}, in);
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
     tg::extent wrong = 0;
     for (tg::extent r = 0; r < rows; ++r) {
@@ -30,9 +31,15 @@ void check_argsort(tg::extent rows, tg::extent n) {
       });
       wrong += std::equal(order.begin(), order.end(), out.data() + r * n) ? 0 : 1;
     }
-    INFO(n << " elements of " << tg::to_string(tg::dtype_of<T>) << (descending ? ", the largest first" : ""));
+    INFO(rows << " rows of " << n << " elements of " << tg::to_string(tg::dtype_of<T>) << ", " << threads << " threads"
+              << (descending ? ", the largest first" : ""));
     CHECK(wrong == 0);
   }
+}
+/// Of rows with many equal elements.
+template <class T>
+void check_argsort(tg::extent rows, tg::extent n) {
+  check_argsort<T>(rows, n, 2, [](tg::extent i) { return T(static_cast<float>(i * 7919 % 41 - 20)); });
 }
 
 }  // namespace
@@ -49,11 +56,17 @@ TEST_CASE("argsort agrees with a stable sort, for short rows and long ones") {
   check_argsort<float>(5, 0);
 }
 
-TEST_CASE("argsort of one long row, which threads share, agrees with a stable sort") {
-  check_argsort<float>(1, 200'003);
-  check_argsort<float>(2, 70'000);
-  check_argsort<tg::float16>(1, 131'073);
+TEST_CASE("argsort of long rows, which threads share, agrees with a stable sort") {
   check_argsort<std::uint8_t>(1, 100'000);
+  check_argsort<tg::float16>(1, 131'073);
+  const auto bits = [](tg::extent i) {
+    return static_cast<std::int32_t>(static_cast<std::uint64_t>(i + 1) * 0x9E3779B97F4A7C15u >> 29);
+  };
+  const auto number = [&](tg::extent i) { return static_cast<float>(bits(i)); };
+  check_argsort<std::int32_t>(1, 100'003, 3, bits);
+  check_argsort<float>(2, 100'003, 3, number);
+  check_argsort<float>(3, 100'003, 3, number);                                              // as many rows as parts
+  for (const int threads : {16, 40}) check_argsort<float>(1, 20 * 32768, threads, number);  // more than parts at once
 }
 
 TEST_CASE("argsort of numbers that need all their bits") {

@@ -64,6 +64,30 @@ TEST_CASE("elements at positions of the last axis are read, and added back") {
   CHECK(back == tg::tensor<float>(tg::shape{2, 3}, {1, 0, 3, 0, 10, 0}));
 }
 
+TEST_CASE("threads share the rows of many positions, and rows without any") {
+  constexpr tg::extent rows = 30'011, n = 5, k = 3;
+  tg::tensor<float> in(tg::shape{rows, n}), values(tg::shape{rows, k}), back(tg::shape{rows, n});
+  tg::tensor<std::int64_t> at(tg::shape{rows, k});
+  for (tg::extent i = 0; i < rows * n; ++i) in[i] = static_cast<float>(i);
+  for (tg::extent i = 0; i < rows * k; ++i) at[i] = i * 7919 % n;
+  tg::test::call<tg::op::gather_last>(values, {}, in, at);
+  tg::test::call<tg::op::scatter_last>(back, {}, values, at, in);
+  tg::tensor<float> expected(tg::shape{rows, n});
+  tg::extent wrong = 0;
+  for (tg::extent i = 0; i < rows * k; ++i) {
+    wrong += values[i] == in(i / k, at[i]) ? 0 : 1;
+    expected(i / k, at[i]) += values[i];
+  }
+  CHECK(wrong == 0);
+  CHECK(back == expected);
+
+  const tg::tensor<std::int64_t> nowhere(tg::shape{4, 0});
+  tg::tensor<float> none(tg::shape{4, 0}), zeros(tg::shape{4, n});
+  tg::test::call<tg::op::gather_last>(none, {}, tg::tensor<float>(tg::shape{4, n}), nowhere);
+  tg::test::call<tg::op::scatter_last>(zeros, {}, none, nowhere, tg::tensor<float>(tg::shape{4, n}));
+  CHECK(zeros == tg::tensor<float>(tg::shape{4, n}));
+}
+
 TEST_CASE("positions beyond the last axis are refused before anything is read or written there") {
   const tg::tensor<float> in(tg::shape{2, 3}, {1, 2, 3, 4, 5, 6});
   tg::tensor<float> values(tg::shape{2, 2}, {7, 7, 7, 7}), back(tg::shape{2, 3}, {8, 8, 8, 8, 8, 8});
