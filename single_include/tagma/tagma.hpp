@@ -3616,7 +3616,8 @@ template <class Op, std::size_t Inputs>
 [[nodiscard]] constexpr ir::infer_args infer_node(const fixed_array<const ir::record*, Inputs>& inputs,
                                                   ir::attribute_list attributes, int output) {
   fixed_array<tensor_spec, Inputs + 1> in{};
-  for (std::size_t i = 0; i < Inputs; ++i) in[i] = inputs[i]->spec;
+  std::size_t count = 0;
+  for (const ir::record* r : inputs) in[count++] = r->spec;
   ir::infer_args args{{in.data(), Inputs}, attributes, {}, output};
   if (const char* problem = Op::infer(args)) throw problem;
   return {{}, {}, args.out};
