@@ -600,7 +600,7 @@ class row_order {
 
  public:
   static constexpr bool possible = sizeof(word) <= 4;
-  static constexpr std::int64_t most = UINT32_MAX;
+  static constexpr std::int64_t longest = UINT32_MAX;
 
   /// How many parts a row is taken in: one, unless more threads have something to do in a part of a row each than in
   /// rows of their own.
@@ -684,7 +684,7 @@ void argsort(const kernel_args& args, const run_context& context) {
   const T* const from = args.in[0].as<const T>();
   std::int64_t* const to = args.out.as<std::int64_t>();
   if constexpr (row_order<T>::possible) {
-    if (n > few_to_order && n <= row_order<T>::most) {
+    if (n > few_to_order && n <= row_order<T>::longest) {
       const std::int64_t parts = row_order<T>::parts_of(rows, n, context);
       const auto some = [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r)
