@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "support/kernel_call.hpp"
@@ -39,7 +40,8 @@ void check_argsort(tg::extent rows, tg::extent n, int threads, const Element& el
 /// Of rows with many equal elements.
 template <class T>
 void check_argsort(tg::extent rows, tg::extent n) {
-  check_argsort<T>(rows, n, 2, [](tg::extent i) { return T(static_cast<float>(i * 7919 % 41 - 20)); });
+  constexpr tg::extent least = std::is_unsigned_v<T> ? 0 : -20;
+  check_argsort<T>(rows, n, 2, [](tg::extent i) { return T(static_cast<float>(i * 7919 % 41 + least)); });
 }
 
 }  // namespace
