@@ -3,6 +3,9 @@
 // does nothing. --benchmark_enable_random_interleaving=true --benchmark_repetitions=9 has them take turns.
 #include <benchmark/benchmark.h>
 
+#include <initializer_list>
+#include <string_view>
+
 #include "tagma/programs.hpp"
 #include "tagma/tagma.hpp"
 
@@ -40,27 +43,25 @@ tg::session_options options(const benchmark::State& state) {
   return {.seed = 3, .intra_op_threads = static_cast<int>(state.range(0))};
 }
 
-void training(benchmark::State& state, bool compiled) {
-  tg::session one(program, options(state));
-  tg::session two(tg::any_program(program, {"train", "fused", "v"}), options(state));
-  const tg::tensor<float> in({state.range(1), 784});
-  const tg::tensor<int> labels({state.range(1)});
+/// Steps of a program whose output "train" reads `in` and labels.
+template <class Program, class Train, class In>
+void steps(benchmark::State& state, bool compiled, const Program& of, std::initializer_list<std::string_view> names,
+           const Train& step, const In& in, const tg::shape& dims) {
+  tg::session one(of, options(state));
+  tg::session two(tg::any_program(of, names), options(state));
+  const tg::tensor<float> values(dims);
+  const tg::tensor<int> labels({dims[0]});
   for (auto _ : state)
     if (compiled)
-      one.run(train, x = in, y = labels);
+      one.run(step, in = values, y = labels);
     else
-      two.run("train", tg::feed_to("x", in), tg::feed_to("y", labels));
+      two.run("train", tg::feed_to(In::record().name, values), tg::feed_to("y", labels));
+}
+void training(benchmark::State& state, bool compiled) {
+  steps(state, compiled, program, {"train", "fused", "v"}, train, x, {state.range(1), 784});
 }
 void convolutions(benchmark::State& state, bool compiled) {
-  tg::session one(image_program, options(state));
-  tg::session two(tg::any_program(image_program, {"train"}), options(state));
-  const tg::tensor<float> in({state.range(1), 28, 28, 1});
-  const tg::tensor<int> labels({state.range(1)});
-  for (auto _ : state)
-    if (compiled)
-      one.run(train_images, image = in, y = labels);
-    else
-      two.run("train", tg::feed_to("image", in), tg::feed_to("y", labels));
+  steps(state, compiled, image_program, {"train"}, train_images, image, {state.range(1), 28, 28, 1});
 }
 void loops(benchmark::State& state, bool compiled) {
   tg::session one(program, options(state));

@@ -27916,7 +27916,9 @@ struct fans {
 /// @param initializer kind of the initializer of a variable
 /// @param value what the program carries for it, or nullptr
 /// @param a number of a derived initializer
-/// @param threads share random numbers, which are the same for any number of threads; nullptr: the caller makes all
+/// @param threads share random numbers, which are the same for any number of threads: as in kernels, denormal ones are
+/// 0;
+///                nullptr: the caller makes all, and rounds as it does
 void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute initializer, const carried_value* value,
                          double a, const random_key& key, executor* threads);
 

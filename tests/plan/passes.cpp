@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/passes.hpp"
+#include "support/graphs.hpp"
 
 #include <catch2/catch.hpp>
 #include <tuple>
@@ -8,6 +9,7 @@
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
+using tg::test::count_of;
 
 namespace {
 
@@ -39,13 +41,6 @@ struct add_one {
     r.replace(r.emit(tg::op::square{}, r.emit(tg::op::add{}, r.in(0), one)));
   }
 };
-
-template <class Program>
-int count_of(const Program&, std::string_view op) {
-  int n = 0;
-  for (const auto& node : Program::graph::flat.nodes) n += node.op->info->name == op;
-  return n;
-}
 
 /// A number that depends on a seed and a place, and on nothing else.
 constexpr std::size_t drawn(unsigned seed, int place, std::size_t below) {

@@ -47,6 +47,13 @@ template <std::size_t Nodes, std::size_t Roots, bool Scoped>
   return n;
 }
 
+/// The same in the graph of a compiled program.
+template <class Program>
+  requires requires { Program::graph::view; }
+[[nodiscard]] constexpr int count_of(const Program&, std::string_view name) {
+  return count_of(Program::graph::view, name);
+}
+
 /// The first node of an operation, or `no_node`.
 [[nodiscard]] constexpr ir::node_id find(const ir::graph_view& g, std::string_view name) {
   for (int i = 0; i < g.size(); ++i)

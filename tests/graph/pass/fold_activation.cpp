@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "support/graphs.hpp"
 #include "tagma/passes.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
+using tg::test::count_of;
 
 namespace {
 
@@ -18,13 +20,6 @@ tg::tensor<float> pixels(tg::extent batch) {
   tg::tensor<float> t(tg::shape{batch, 6, 5, 3});
   for (tg::extent i = 0; i < t.dims().elements(); ++i) t[i] = static_cast<float>((i * 37 + 11) % 29) - 14;
   return t;
-}
-
-template <class Program>
-int count_of(const Program&, std::string_view op) {
-  int n = 0;
-  for (const auto& node : Program::graph::flat.nodes) n += node.op->info->name == op;
-  return n;
 }
 
 /// Compares what a net gives with and without the pass, element by element: with some images, one, and none.

@@ -6,11 +6,13 @@
 #include <cstring>
 #include <utility>
 
+#include "support/graphs.hpp"
 #include "tagma/control_flow.hpp"
 #include "tagma/passes.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
+using tg::test::count_of;
 
 namespace {
 
@@ -21,13 +23,6 @@ tg::tensor<float> pixels() {
   tg::tensor<float> t(tg::shape{2, 6, 6, 3});
   for (tg::extent i = 0; i < t.dims().elements(); ++i) t[i] = static_cast<float>((i * 37 + 11) % 29) / 7 - 2;
   return t;
-}
-
-template <class Program>
-int count_of(const Program&, std::string_view op) {
-  int n = 0;
-  for (const auto& node : Program::graph::flat.nodes) n += node.op->info->name == op;
-  return n;
 }
 
 /// Gives the variables of a normalisation values as training would.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "support/graphs.hpp"
 #include "tagma/control_flow.hpp"
 #include "tagma/explain.hpp"
 #include "tagma/filter.hpp"
@@ -47,17 +48,11 @@ struct tagma::device::kernel<tagma::device::on_cpu, tagma::ir::key<tagma::test::
 namespace {
 
 namespace tg = tagma;
+using tg::test::count_of;
 using tg::test::counted_calls;
 
 constexpr auto x = tg::placeholder<"x", float, tg::dyn, 4>();
 const std::vector<float> some{1, -2, 3, 0.5F, -0.25F, 6, -7, 8};
-
-template <class Program>
-int count_of(const Program&, std::string_view op) {
-  int n = 0;
-  for (const auto& node : Program::graph::flat.nodes) n += node.op->info->name == op;
-  return n;
-}
 
 template <class Session>
 void set(Session& session, std::string_view name, const std::vector<float>& values) {

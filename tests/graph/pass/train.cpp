@@ -7,9 +7,11 @@
 #include <tuple>
 #include <vector>
 
+#include "support/graphs.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
+using tg::test::count_of;
 
 namespace {
 
@@ -23,13 +25,6 @@ constexpr auto norm = [](const auto& in) { return tg::batch_norm<"norm">(in, tg:
 
 const tg::tensor<double> two(tg::shape{2, 3}, {1, 2, 3, 3, 2, 7});        // means 2, 2, 5, variances 1, 0, 4
 const tg::tensor<double> high(tg::shape{2, 3}, {8, 10, 12, 16, 10, 12});  // means 12, 10, 12
-
-template <class Program>
-int count_of(const Program&, std::string_view name) {
-  int found = 0;
-  for (const tg::ir::node& n : Program::graph::view.nodes) found += n.op->info->name == name;
-  return found;
-}
 
 }  // namespace
 
