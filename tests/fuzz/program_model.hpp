@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "tagma/device/operation_faces.hpp"
+#include "tagma/io/crc32c.hpp"
 #include "tagma/program_files.hpp"
 
 namespace tagma::fuzz {

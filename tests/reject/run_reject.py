@@ -11,8 +11,8 @@ list of numbers may stand there character by character: 'a', 'd', 'd'. A line '/
 behind it either, in no line. Without -DREJECT, the same program is its own accepted
 twin and must compile.
 
---precompile makes a precompiled tagma/tagma.hpp, which --precompiled uses for the programs that include nothing of the library
-before it: the lines of the compiler's answer are the same, but for the name of the file that included it."""
+--precompile makes a precompiled tagma/tagma.hpp, which --precompiled uses for the programs that include it: the lines of the
+compiler's answer are the same, but for the name of the file that included it, and the order of headers does not matter."""
 
 import argparse
 import os
@@ -44,9 +44,9 @@ def precompile(compiler, flags, folder):
 
 
 def may_use_precompiled(text):
-    """Whether the first header of the library that this program includes is tagma.hpp, with no macro defined before."""
-    first = re.search(r'^#(include "tagma/(?P<name>[^"]*)"|define)', text, re.M)
-    return first is not None and first["name"] == "tagma.hpp"
+    """Whether this program includes tagma.hpp, in all cases and with no macro defined before."""
+    first = re.search(r'^#(include "tagma/tagma.hpp"|define|if)', text, re.M)
+    return first is not None and first[1].startswith("include")
 
 
 def compile_program(compiler, flags, source, reject):

@@ -20,3 +20,10 @@
 #else
 #define HAS_THREAD_SANITIZER 0
 #endif
+
+namespace tagma::test {
+
+/// Whether everything takes ten times as long: then fewer of many like cases will do.
+inline constexpr bool is_sanitized = HAS_ADDRESS_SANITIZER || HAS_THREAD_SANITIZER;
+
+}  // namespace tagma::test

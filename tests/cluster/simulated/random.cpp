@@ -51,7 +51,7 @@ TEST_CASE("clusters keep their promises in random worlds") {
   // TAGMA_TOWNS=100000 for a long look, at each town twice; TAGMA_FIRST_TOWN and TAGMA_LOG_TOWN=1 for one that was
   // found.
   const bool is_long = std::getenv("TAGMA_TOWNS") != nullptr;
-  const std::uint64_t towns = number_of("TAGMA_TOWNS", HAS_ADDRESS_SANITIZER || HAS_THREAD_SANITIZER ? 40 : 5000);
+  const std::uint64_t towns = number_of("TAGMA_TOWNS", is_sanitized ? 20 : 2500);
   const std::uint64_t begin = number_of("TAGMA_FIRST_TOWN", 1);
   const one_processor here;
   findings all;

@@ -11,9 +11,7 @@ namespace tagma::transport::test {
 TEST_CASE("connections keep their promises in random worlds") {
   // TAGMA_WORLDS=100000 for a long look.
   const char* const wanted = std::getenv("TAGMA_WORLDS");
-  const std::uint64_t worlds = wanted != nullptr                               ? std::strtoull(wanted, nullptr, 10)
-                               : HAS_ADDRESS_SANITIZER || HAS_THREAD_SANITIZER ? 100
-                                                                               : 1000;
+  const std::uint64_t worlds = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : tagma::test::is_sanitized ? 25 : 1000;
   const char* const first = std::getenv("TAGMA_FIRST_WORLD");
   const std::uint64_t begin = first != nullptr ? std::strtoull(first, nullptr, 10) : 1;
   findings all;
