@@ -36,34 +36,25 @@ inline grpc::ByteBuffer buffer_of(const std::vector<std::byte>& bytes) {
   return grpc::ByteBuffer(&one, 1);
 }
 
-/// A server and a client in one process, through TCP on loopback.
-class peer {
+/// Takes what is pushed, and gives what is pulled.
+class server {
  public:
-  explicit peer(std::size_t size) : from_(size, std::byte{1}), to_(size), service_(*this) {
-    int port = 0;
+  explicit server(std::size_t size) : from_(size, std::byte{1}), to_(size), service_(*this) {
     grpc::ServerBuilder builder;
     builder.SetMaxReceiveMessageSize(-1);
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
     builder.RegisterCallbackGenericService(&service_);
     server_ = builder.BuildAndStart();
-    grpc::ChannelArguments how;
-    how.SetMaxReceiveMessageSize(-1);
-    stub_ = std::make_unique<grpc::GenericStub>(
-        grpc::CreateCustomChannel("127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials(), how));
   }
-  ~peer() { server_->Shutdown(); }
-
-  /// Four at a time.
-  void push(int count) { ask("/push", count, 4, true); }
-  /// One behind the other.
-  void pull(int count) { ask("/pull", count, 1, false); }
+  ~server() { server_->Shutdown(); }
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
  private:
   struct service final : grpc::CallbackGenericService {
-    explicit service(peer& p) : of(p) {}
+    explicit service(server& s) : of(s) {}
     grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* with) override {
       struct one final : grpc::ServerGenericBidiReactor {
-        one(peer& p, bool pulls) : of(p), is_pull(pulls) { StartRead(&came); }
+        one(server& s, bool pulls) : of(s), is_pull(pulls) { StartRead(&came); }
         void OnReadDone(bool ok) override {
           if (!ok) return Finish(grpc::Status::CANCELLED);
           if (!is_pull) copy_to(of.to_, came);
@@ -75,14 +66,35 @@ class peer {
           StartWriteAndFinish(&answer, {}, grpc::Status::OK);
         }
         void OnDone() override { delete this; }
-        peer& of;
+        server& of;
         bool is_pull;
         grpc::ByteBuffer came, answer;
       };
       return new one(of, with->method() == "/pull");
     }
-    peer& of;
+    server& of;
   };
+
+  std::vector<std::byte> from_, to_;
+  service service_;
+  std::unique_ptr<grpc::Server> server_;
+  int port_ = 0;
+};
+
+class client {
+ public:
+  client(std::size_t size, const std::string& address) : from_(size, std::byte{1}), to_(size) {
+    grpc::ChannelArguments how;
+    how.SetMaxReceiveMessageSize(-1);
+    stub_ = std::make_unique<grpc::GenericStub>(
+        grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), how));
+  }
+  /// Four at a time.
+  void push(int count) { ask("/push", count, 4, true); }
+  /// One behind the other.
+  void pull(int count) { ask("/pull", count, 1, false); }
+
+ private:
   struct question {
     grpc::ClientContext with;
     grpc::ByteBuffer said, heard;
@@ -112,12 +124,22 @@ class peer {
   }
 
   std::vector<std::byte> from_, to_;
-  service service_;
-  std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<grpc::GenericStub> stub_;
   std::mutex mutex_;
   std::condition_variable ended_;
   int open_ = 0;
+};
+
+/// Both in one process, through TCP on loopback.
+class peer {
+ public:
+  explicit peer(std::size_t size) : server_(size), client_(size, server_.address()) {}
+  void push(int count) { client_.push(count); }
+  void pull(int count) { client_.pull(count); }
+
+ private:
+  server server_;
+  client client_;
 };
 
 }  // namespace grpc_peer

@@ -42,18 +42,16 @@ GPU_CASES = {
     "cnn-64": ("cnn", 64, "tagma_gpu_cnn", {"torch_gpu": None, "torch_gpu_compiled": 1.0}),
     "transformer-16": ("transformer", 16, "tagma_gpu_transformer", {"torch_gpu": None, "torch_gpu_compiled": 1.0}),
 }
-NETWORK_PEERS = {"torch_network": 1.2, "torch_network_compiled": 1.2}
-INFERENCE_PEERS = {"torch_network": 1.1, "torch_network_compiled": 1.1, "onnx_network": 1.1}
+NETWORK_PEERS = {"torch_network": 1.2, "torch_network_compiled": 1.2, "jax_network": 1.2}
+INFERENCE_PEERS = {"torch_network": 1.1, "torch_network_compiled": 1.1, "jax_network": 1.1, "onnx_network": 1.1}
 NETWORK_CASES = {f"{network}-{batch}": (network, batch, f"tagma_network_{network}", NETWORK_PEERS)
                  for network, batches in {"mlp": (1, 32, 256, 4096), "cnn": (64,), "lstm": (32,), "gru": (32,), "transformer": (16,),
                                           "resnet": (16,), "mobilenet": (16,), "unet": (8,)}.items() for batch in batches}
 NOTES = {"gru": "PyTorch's GRU has another formula: its step has one product with the state, ours two that wait for each other"}
-for case in ("lstm-32", "transformer-16"):
-    NETWORK_CASES[case] = (*NETWORK_CASES[case][:3], {**NETWORK_PEERS, "jax": 1.2})
 NETWORK_CASES |= {f"{network}-infer-{batch}": (network, batch, f"tagma_network_{network}", INFERENCE_PEERS)
                   for network in ("mlp", "cnn", "gru", "transformer", "resnet", "mobilenet", "unet") for batch in (1, 16, 64)}
-# Where the work is another, no ratio is wanted.
-NETWORK_CASES = {case: (network, batch, own, dict.fromkeys(peers) if network in NOTES else peers)
+# Where the work is another, no ratio is wanted; JAX has no such layer of its own.
+NETWORK_CASES = {case: (network, batch, own, {p: None for p in peers if p != "jax_network"} if network in NOTES else peers)
                  for case, (network, batch, own, peers) in NETWORK_CASES.items()}
 ONE_THREAD = {"eigen_mlp", "tiny_dnn_mlp"}
 
