@@ -26,6 +26,7 @@ namespace {
     static L reference(L x) { return reference_##name(x); }                     \
   };
 template <class L> L reference_exp(L x) { return std::exp(x); }
+template <class L> L reference_exp_of_negative(L x) { return std::exp(x); }
 template <class L> L reference_expm1(L x) { return std::expm1(x); }
 template <class L> L reference_log(L x) { return std::log(x); }
 template <class L> L reference_log1p(L x) { return std::log1p(x); }
@@ -42,6 +43,7 @@ template <class L> L reference_abs(L x) { return std::fabs(x); }
 template <class L> L reference_sigmoid(L x) { return 1 / (1 + std::exp(-x)); }
 template <class L> L reference_softplus(L x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 TAGMA_TEST_FUNCTION(exp)
+TAGMA_TEST_FUNCTION(exp_of_negative)
 TAGMA_TEST_FUNCTION(expm1)
 TAGMA_TEST_FUNCTION(log)
 TAGMA_TEST_FUNCTION(log1p)
@@ -164,6 +166,7 @@ TEMPLATE_TEST_CASE("exponentials and logarithms of packs", "[math]", float, doub
   const T low = single ? T(-104) : T(-746), high = single ? T(88.7) : T(709.7);
   const T max = std::numeric_limits<T>::max();
   CHECK(worst<exp_function, T>(low, high) <= 1.0);
+  CHECK(worst<exp_of_negative_function, T>(single ? T(-87) : T(-708), T(0)) <= 1.0);
   CHECK(worst<expm1_function, T>(low, high) <= 2.0);
   CHECK(worst<expm1_function, T>(T(-1), T(1)) <= 2.0);
   CHECK(worst<log_function, T>(T(0), T(4)) <= 1.0);
@@ -233,6 +236,11 @@ TEMPLATE_TEST_CASE("special values of packs", "[math]", float, double) {
   CHECK(one<exp_function, T>(-inf) == 0);
   CHECK(one<exp_function, T>(inf) == inf);
   CHECK(one<exp_function, T>(T(0)) == 1);
+  CHECK(one<exp_of_negative_function, T>(-inf) == 0);
+  CHECK(one<exp_of_negative_function, T>(std::is_same_v<T, float> ? T(-87.01) : T(-708.01)) == 0);
+  CHECK(one<exp_of_negative_function, T>(T(0)) == 1);
+  CHECK(one<exp_of_negative_function, T>(T(-0.0)) == 1);
+  CHECK(std::isnan(one<exp_of_negative_function, T>(nan)));
   CHECK(one<expm1_function, T>(-inf) == -1);
   CHECK(one<expm1_function, T>(inf) == inf);
   CHECK(one<log_function, T>(T(0)) == -inf);

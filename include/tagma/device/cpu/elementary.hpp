@@ -21,7 +21,7 @@ struct ieee<float> {
   static constexpr float integral = 0x1p23f, magic = 0x1.8p23f, smallest = 0x1p-126f, infinity = __builtin_inff();
   static constexpr float nan = __builtin_nanf(""), log2e = 0x1.715476p0f;
   static constexpr float ln2_hi = 0x1.63p-1f, ln2_lo = -0x1.bd0106p-13f;
-  static constexpr float exp_low = -104.0f, exp_high = 89.0f, expm1_low = -20.0f;
+  static constexpr float exp_low = -104.0f, exp_high = 89.0f, exp_normal = -87.0f, expm1_low = -20.0f;
 };
 template <>
 struct ieee<double> {
@@ -32,7 +32,7 @@ struct ieee<double> {
   static constexpr double integral = 0x1p52, magic = 0x1.8p52, smallest = 0x1p-1022, infinity = __builtin_inf();
   static constexpr double nan = __builtin_nan(""), log2e = 0x1.71547652b82fep0;
   static constexpr double ln2_hi = 0x1.62e42feep-1, ln2_lo = 0x1.a39ef35793c76p-33;
-  static constexpr double exp_low = -746.0, exp_high = 710.0, expm1_low = -40.0;
+  static constexpr double exp_low = -746.0, exp_high = 710.0, exp_normal = -708.0, expm1_low = -40.0;
 };
 
 template <class T, int W>
@@ -106,6 +106,18 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> exp_part(const pack<T, W>& x) {
   using c = ieee<T>;
   return bounded_exp(select(x > c::exp_high, splat<pack<T, W>>(c::exp_high), x));
+}
+
+// e^x of x up to 0, and 0 where that is hardly a normal number: one factor will do.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> exp_of_negative_part(const pack<T, W>& argument) {
+  using P = pack<T, W>;
+  using c = ieee<T>;
+  const P x = select(argument < c::exp_normal, splat<P>(c::exp_normal), argument);
+  P r, n, biased;
+  reduce_exp(x, r, n, biased);
+  const P y = mul_add(r * r, exp_tail(r), r) + T{1};
+  return select(argument < c::exp_normal, splat<P>(T{0}), y * power_of_two<T>(magic_integer(biased)));
 }
 
 // e^x - 1 between the limits beyond which it is -1 or infinite.

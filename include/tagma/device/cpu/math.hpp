@@ -125,6 +125,8 @@ TAGMA_INLINE pack<T, W> pow_part(const pack<T, W>& x, const pack<T, W>& y) {
 
 /// e^x; within 1 ulp.
 TAGMA_PACK_AND_SCALAR_FUNCTION(exp)
+/// e^x of x up to 0, and 0 where that is no normal number, or hardly; within 1 ulp elsewhere, and a NaN of a NaN.
+TAGMA_PACK_FUNCTION(exp_of_negative)
 /// e^x - 1 without cancellation near 0; within 2 ulp.
 TAGMA_PACK_AND_SCALAR_FUNCTION(expm1)
 /// The natural logarithm: -infinity at 0, NaN below; within 1 ulp.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/device/cpu/kernel/reduce.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -178,6 +179,31 @@ TEMPLATE_TEST_CASE("a NaN of a column is found wherever it is, and no other colu
         }
       }
     }
+}
+
+TEMPLATE_TEST_CASE("a NaN of a row is found wherever it is, and no other row sees it", "", float, double, tg::bfloat16) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  for (const tg::extent columns : {1, 7, 8, 9, 31, 32, 33, 40, 65, 100}) {
+    auto in = scattered<TestType>({4, columns}, -5, 5, static_cast<std::uint64_t>(columns));
+    in[2 * columns + columns / 2] = TestType(infinity);
+    in[2 * columns + columns / 3] = TestType(-infinity);
+    for (tg::extent at = 0; at < columns; ++at) {
+      INFO(columns << " columns, a NaN at " << at);
+      auto with_nan = in;
+      with_nan[columns + at] = TestType(nan);
+      tg::tensor<TestType> highest(tg::shape{4}), lowest(tg::shape{4});
+      call<op::reduce_max>(highest, {2, 0}, with_nan);
+      call<op::reduce_min>(lowest, {2, 0}, with_nan);
+      for (tg::extent r = 0; r < 4; ++r) {
+        const TestType* const row = with_nan.data() + r * columns;
+        const auto [bottom, top] = std::minmax_element(
+            row, row + columns, [](TestType a, TestType b) { return static_cast<double>(a) < static_cast<double>(b); });
+        const auto high = static_cast<double>(highest[r]), low = static_cast<double>(lowest[r]);
+        CHECK((r == 1 ? std::isnan(high) : high == static_cast<double>(*top)));
+        CHECK((r == 1 ? std::isnan(low) : low == static_cast<double>(*bottom)));
+      }
+    }
+  }
 }
 
 TEST_CASE("moments of rows and columns of random extents, far from zero") {

@@ -100,6 +100,41 @@ TEMPLATE_TEST_CASE("cross entropy with a class, and its gradient", "", std::uint
   }
 }
 
+TEMPLATE_TEST_CASE("what is masked is zero, and a NaN makes its whole row one", "", float, double, tg::bfloat16) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  std::mt19937 random(5);
+  for (const tg::extent n : {2, 7, 8, 9, 31, 40, 65, 200}) {
+    auto x = scattered<TestType>({3, n}, -20, 20, random());
+    const auto masked = static_cast<tg::extent>(random() % static_cast<unsigned>(n));
+    const auto bad = static_cast<tg::extent>(random() % static_cast<unsigned>(n));
+    x[masked] = TestType(-inf);
+    x[n + bad] = TestType(nan);
+    for (tg::extent i = 0; i < n; ++i) x[2 * n + i] = TestType(-inf);
+    x[2 * n + bad] = TestType(-3.0f);
+    INFO(n << " columns, " << masked << " masked, " << bad << " no number");
+    const tg::tensor<std::int32_t> y(tg::shape{3}, {0, 0, static_cast<std::int32_t>(bad)});
+    const tg::tensor<TestType> upstream(tg::shape{3}, {TestType(1.0f), TestType(1.0f), TestType(1.0f)});
+    tg::tensor<TestType> soft(x.dims()), logs(x.dims()), entropy(tg::shape{3}), slope(x.dims());
+    call<op::softmax>(soft, {}, x);
+    call<op::log_softmax>(logs, {}, x);
+    call<op::sparse_softmax_cross_entropy>(entropy, {}, x, y);
+    call<op::sparse_softmax_cross_entropy_gradient>(slope, {}, x, y, upstream);
+    const auto number = [](const tg::tensor<TestType>& of, tg::extent i) { return static_cast<double>(of[i]); };
+    CHECK(number(soft, masked) == 0);
+    CHECK(number(logs, masked) == -static_cast<double>(inf));
+    for (tg::extent i = 0; i < n; ++i) {
+      CHECK(std::isfinite(number(soft, i)));
+      CHECK(std::isnan(number(soft, n + i)));
+      CHECK(std::isnan(number(logs, n + i)));
+      CHECK(std::isnan(number(slope, n + i)));
+      CHECK(number(soft, 2 * n + i) == (i == bad ? 1 : 0));
+      CHECK(number(slope, 2 * n + i) == 0);
+    }
+    CHECK(std::isnan(number(entropy, 1)));
+    CHECK(number(entropy, 2) == 0);
+  }
+}
+
 TEST_CASE("a label that is no class is refused") {
   const tg::tensor<float> x(tg::shape{2, 3});
   tg::tensor<float> out(tg::shape{2});

@@ -15,6 +15,7 @@ namespace cpu::detail {
 
 /// How two values join, and what joins with nothing.
 struct join_sum {
+  static constexpr bool is_extreme = false;
   template <class P>
   TAGMA_INLINE static P apply(const P& a, const P& b) {
     return sum_of(a, b);
@@ -26,6 +27,7 @@ struct join_sum {
   static constexpr bool widens = true;
 };
 struct join_product {
+  static constexpr bool is_extreme = false;
   template <class P>
   TAGMA_INLINE static P apply(const P& a, const P& b) {
     return product_of(a, b);
@@ -58,9 +60,15 @@ template <class T>
     return static_cast<T>(~lowest<T>());
 }
 struct join_max {
+  static constexpr bool is_extreme = true;
   template <class T>
   TAGMA_INLINE static T apply(const T& a, const T& b) {
     return max_lanes::apply(a, b);
+  }
+  /// `sofar` and a pack `x` without a NaN.
+  template <class P>
+  TAGMA_INLINE static P apply_number(const P& sofar, const P& x) {
+    return larger(x, sofar);
   }
   template <class T>
   static constexpr T neutral() {
@@ -69,15 +77,46 @@ struct join_max {
   static constexpr bool widens = false;
 };
 struct join_min {
+  static constexpr bool is_extreme = true;
   template <class T>
   TAGMA_INLINE static T apply(const T& a, const T& b) {
     return min_lanes::apply(a, b);
+  }
+  template <class P>
+  TAGMA_INLINE static P apply_number(const P& sofar, const P& x) {
+    return smaller(x, sofar);
   }
   template <class T>
   static constexpr T neutral() {
     return highest<T>();
   }
   static constexpr bool widens = false;
+};
+
+/// Packs that are joined one after the other. Of extremes of numbers with a point the lanes with a NaN are kept apart,
+/// so that the next extreme takes one instruction.
+template <class C, class Join, bool Apart = Join::is_extreme&& floating<C>>
+struct joined_packs {
+  using P = pack<C, 8>;
+  P value;
+  decltype(P{} != P{}) nans = value != value;
+  TAGMA_INLINE void add(const P& x) {
+    nans = nans | (x != x);
+    value = Join::apply_number(value, x);
+  }
+  TAGMA_INLINE void join(const joined_packs& x) {
+    nans = nans | x.nans;
+    value = Join::apply_number(value, x.value);
+  }
+  TAGMA_INLINE P result() const { return select(nans, splat<P>(static_cast<C>(__builtin_nan(""))), value); }
+};
+template <class C, class Join>
+struct joined_packs<C, Join, false> {
+  using P = pack<C, 8>;
+  P value;
+  TAGMA_INLINE void add(const P& x) { value = Join::apply(value, x); }
+  TAGMA_INLINE void join(const joined_packs& x) { add(x.value); }
+  TAGMA_INLINE P result() const { return value; }
 };
 
 /// Joins the `n` neighbours of each of some rows: eight times four lanes at once, then the lanes, in blocks that are
@@ -90,15 +129,16 @@ struct join_row {
     C total = Join::template neutral<C>();
     std::int64_t i = 0;
     if (n >= 8) {  // lanes that have nothing to join would be joined all the same
-      P a = splat<P>(total), b = a, c = a, d = a;
+      joined_packs<C, Join> w{splat<P>(total)}, x{w.value}, y{w.value}, z{w.value};
       for (; i + 32 <= n; i += 32) {
-        a = Join::apply(a, load<8>(from + i));
-        b = Join::apply(b, load<8>(from + i + 8));
-        c = Join::apply(c, load<8>(from + i + 16));
-        d = Join::apply(d, load<8>(from + i + 24));
+        w.add(load<8>(from + i));
+        x.add(load<8>(from + i + 8));
+        y.add(load<8>(from + i + 16));
+        z.add(load<8>(from + i + 24));
       }
-      for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
-      a = Join::apply(Join::apply(a, b), Join::apply(c, d));
+      for (; i + 8 <= n; i += 8) w.add(load<8>(from + i));
+      w.join(x), y.join(z), w.join(y);
+      const P a = w.result();
       const auto half = Join::apply(low_half(a), high_half(a));
       const auto quarter = Join::apply(low_half(half), high_half(half));
       total = Join::apply(static_cast<C>(lane(quarter, 0)), static_cast<C>(lane(quarter, 1)));
@@ -126,6 +166,8 @@ template <class T, class Join>
 struct join_columns {
   using C = compute_t<T>;
   using P = pack<C, 8>;
+  /// Four of doubles with their lanes of NaN would not all be in registers.
+  using packs = joined_packs<C, Join, Join::is_extreme && std::is_same_v<C, float>>;
   /// Rows that are joined before the next columns are: results stay in registers, and what is read are neighbours.
   static constexpr std::int64_t together = 16;
 
@@ -146,23 +188,24 @@ struct join_columns {
     for (int l = 0; l < 8; ++l) last[l] = to[n - 8 + l];
     std::int64_t i = 0;
     for (; i + 32 <= n; i += 32) {
-      P a = load<8>(to + i), b = load<8>(to + i + 8), c = load<8>(to + i + 16), d = load<8>(to + i + 24);
+      packs a{load<8>(to + i)}, b{load<8>(to + i + 8)}, c{load<8>(to + i + 16)}, d{load<8>(to + i + 24)};
       const T* row = from + i;
       for (std::int64_t r = 0; r < rows; ++r, row += stride) {
-        a = Join::apply(a, load<8>(row));
-        b = Join::apply(b, load<8>(row + 8));
-        c = Join::apply(c, load<8>(row + 16));
-        d = Join::apply(d, load<8>(row + 24));
+        a.add(load<8>(row));
+        b.add(load<8>(row + 8));
+        c.add(load<8>(row + 16));
+        d.add(load<8>(row + 24));
       }
-      store(to + i, a), store(to + i + 8, b), store(to + i + 16, c), store(to + i + 24, d);
+      store(to + i, a.result()), store(to + i + 8, b.result());
+      store(to + i + 16, c.result()), store(to + i + 24, d.result());
     }
     for (; i < n; i += 8) {
       const bool whole = i + 8 <= n;
       C* const sums = whole ? to + i : last;
       const T* row = from + (whole ? i : n - 8);
-      P a = load<8>(static_cast<const C*>(sums));
-      for (std::int64_t r = 0; r < rows; ++r, row += stride) a = Join::apply(a, load<8>(row));
-      store(sums, a);
+      packs a{load<8>(static_cast<const C*>(sums))};
+      for (std::int64_t r = 0; r < rows; ++r, row += stride) a.add(load<8>(row));
+      store(sums, a.result());
     }
     for (std::int64_t l = 8 - n % 8; l < 8; ++l) to[n - 8 + l] = last[l];
   }

@@ -28,17 +28,18 @@ struct row_sums {
   using C = compute_t<T>;
   using P = pack<C, 8>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, C* highest, C* total, T* keep) {
+    // A NaN need not become the maximum: it makes the sum one, and so all that is computed from that.
     C top = static_cast<C>(x[0]);
     std::int64_t first = 1;
     if (n >= 8) {
       P a = load<8>(x), b = a, c = a, d = a;  // four, so that none waits for the one before it
       for (first = 8; first + 32 <= n; first += 32) {
-        a = max(a, load<8>(x + first));
-        b = max(b, load<8>(x + first + 8));
-        c = max(c, load<8>(x + first + 16));
-        d = max(d, load<8>(x + first + 24));
+        a = larger(load<8>(x + first), a);
+        b = larger(load<8>(x + first + 8), b);
+        c = larger(load<8>(x + first + 16), c);
+        d = larger(load<8>(x + first + 24), d);
       }
-      for (; first + 8 <= n; first += 8) a = max(a, load<8>(x + first));
+      for (; first + 8 <= n; first += 8) a = larger(load<8>(x + first), a);
       top = reduce_max(max(max(a, b), max(c, d)));
     }
     for (std::int64_t i = first; i < n; ++i) {
@@ -53,7 +54,7 @@ struct row_sums {
     const int rest = static_cast<int>(n % 8);
     for (std::int64_t count = n - rest;;) {
       for (std::int64_t i = 0; i < count; i += 8) {
-        const P e = exp(load<8>(x + i) - shift);
+        const P e = exp_of_negative(load<8>(x + i) - shift);
         sum = sum + e;
         if (keep != nullptr) store(keep + i, e);
       }
@@ -75,7 +76,7 @@ struct row_sums {
 struct exponential_part {
   template <class P>
   TAGMA_INLINE static P of(const P& x, const P& shift, const P& scale) {
-    return exp(x - shift) * scale;
+    return exp_of_negative(x - shift) * scale;
   }
 };
 struct scaled_part {
