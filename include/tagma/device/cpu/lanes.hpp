@@ -422,28 +422,7 @@ TAGMA_INLINE pack<T, W> separate(const pack<T, W>& a) {
   }
 }
 
-/// The smaller element; a NaN if either is one.
-template <class T, int W>
-TAGMA_INLINE pack<T, W> min(const pack<T, W>& a, const pack<T, W>& b) {
-  if constexpr (detail::floating<T>)
-    return select((a < b) | (a != a), a, b);
-  else
-    return select(a < b, a, b);
-}
-
-/// The larger element; a NaN if either is one.
-template <class T, int W>
-TAGMA_INLINE pack<T, W> max(const pack<T, W>& a, const pack<T, W>& b) {
-  if constexpr (detail::floating<T>)
-    return select((a > b) | (a != a), a, b);
-  else
-    return select(a > b, a, b);
-}
-
-using scalar_math::max;
-using scalar_math::min;
-
-/// The smaller or larger element; `b` where they are equal or one is a NaN: one instruction, where max takes five.
+/// The smaller or larger element; `b` where they are equal or one is a NaN: one instruction.
 /// @{
 template <class T, int W>
 TAGMA_INLINE pack<T, W> smaller(const pack<T, W>& a, const pack<T, W>& b) {
@@ -454,6 +433,32 @@ TAGMA_INLINE pack<T, W> larger(const pack<T, W>& a, const pack<T, W>& b) {
   return select(a > b, a, b);
 }
 /// @}
+
+namespace detail {
+/// `x`, and a NaN where `a` is one: all bits of it.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> or_nan(const pack<T, W>& x, const pack<T, W>& a) {
+  if constexpr (floating<T>)
+    return reinterpret<T>(reinterpret<signed_of<T>>(x) | (a != a).bits);
+  else
+    return x;
+}
+}  // namespace detail
+
+/// The smaller element; a NaN if either is one.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> min(const pack<T, W>& a, const pack<T, W>& b) {
+  return detail::or_nan(smaller(a, b), a);
+}
+
+/// The larger element; a NaN if either is one.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> max(const pack<T, W>& a, const pack<T, W>& b) {
+  return detail::or_nan(larger(a, b), a);
+}
+
+using scalar_math::max;
+using scalar_math::min;
 
 /// True if a lane of the mask is set.
 template <int B, int W>
