@@ -31731,22 +31731,39 @@ TAGMA_INLINE pack<T, W> separate(const pack<T, W>& a) {
   }
 }
 
+/// The smaller or larger element; `b` where they are equal or one is a NaN: one instruction.
+/// @{
+template <class T, int W>
+TAGMA_INLINE pack<T, W> smaller(const pack<T, W>& a, const pack<T, W>& b) {
+  return select(a < b, a, b);
+}
+template <class T, int W>
+TAGMA_INLINE pack<T, W> larger(const pack<T, W>& a, const pack<T, W>& b) {
+  return select(a > b, a, b);
+}
+/// @}
+
+namespace detail {
+/// `x`, and a NaN where `a` is one: all bits of it.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> or_nan(const pack<T, W>& x, const pack<T, W>& a) {
+  if constexpr (floating<T>)
+    return reinterpret<T>(reinterpret<signed_of<T>>(x) | (a != a).bits);
+  else
+    return x;
+}
+}  // namespace detail
+
 /// The smaller element; a NaN if either is one.
 template <class T, int W>
 TAGMA_INLINE pack<T, W> min(const pack<T, W>& a, const pack<T, W>& b) {
-  if constexpr (detail::floating<T>)
-    return select((a < b) | (a != a), a, b);
-  else
-    return select(a < b, a, b);
+  return detail::or_nan(smaller(a, b), a);
 }
 
 /// The larger element; a NaN if either is one.
 template <class T, int W>
 TAGMA_INLINE pack<T, W> max(const pack<T, W>& a, const pack<T, W>& b) {
-  if constexpr (detail::floating<T>)
-    return select((a > b) | (a != a), a, b);
-  else
-    return select(a > b, a, b);
+  return detail::or_nan(larger(a, b), a);
 }
 
 using scalar_math::max;
@@ -32235,7 +32252,7 @@ struct ieee<float> {
   static constexpr float integral = 0x1p23f, magic = 0x1.8p23f, smallest = 0x1p-126f, infinity = __builtin_inff();
   static constexpr float nan = __builtin_nanf(""), log2e = 0x1.715476p0f;
   static constexpr float ln2_hi = 0x1.63p-1f, ln2_lo = -0x1.bd0106p-13f;
-  static constexpr float exp_low = -104.0f, exp_high = 89.0f, expm1_low = -20.0f;
+  static constexpr float exp_low = -104.0f, exp_high = 89.0f, exp_normal = -87.0f, expm1_low = -20.0f;
 };
 template <>
 struct ieee<double> {
@@ -32246,7 +32263,7 @@ struct ieee<double> {
   static constexpr double integral = 0x1p52, magic = 0x1.8p52, smallest = 0x1p-1022, infinity = __builtin_inf();
   static constexpr double nan = __builtin_nan(""), log2e = 0x1.71547652b82fep0;
   static constexpr double ln2_hi = 0x1.62e42feep-1, ln2_lo = 0x1.a39ef35793c76p-33;
-  static constexpr double exp_low = -746.0, exp_high = 710.0, expm1_low = -40.0;
+  static constexpr double exp_low = -746.0, exp_high = 710.0, exp_normal = -708.0, expm1_low = -40.0;
 };
 
 template <class T, int W>
@@ -32320,6 +32337,18 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> exp_part(const pack<T, W>& x) {
   using c = ieee<T>;
   return bounded_exp(select(x > c::exp_high, splat<pack<T, W>>(c::exp_high), x));
+}
+
+// e^x of x up to 0, and 0 where that is hardly a normal number: one factor will do.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> exp_of_negative_part(const pack<T, W>& argument) {
+  using P = pack<T, W>;
+  using c = ieee<T>;
+  const P x = select(argument < c::exp_normal, splat<P>(c::exp_normal), argument);
+  P r, n, biased;
+  reduce_exp(x, r, n, biased);
+  const P y = mul_add(r * r, exp_tail(r), r) + T{1};
+  return select(argument < c::exp_normal, splat<P>(T{0}), y * power_of_two<T>(magic_integer(biased)));
 }
 
 // e^x - 1 between the limits beyond which it is -1 or infinite.
@@ -32741,6 +32770,8 @@ TAGMA_INLINE pack<T, W> pow_part(const pack<T, W>& x, const pack<T, W>& y) {
 
 /// e^x; within 1 ulp.
 TAGMA_PACK_AND_SCALAR_FUNCTION(exp)
+/// e^x of x up to 0, and 0 where that is no normal number, or hardly; within 1 ulp elsewhere, and a NaN of a NaN.
+TAGMA_PACK_FUNCTION(exp_of_negative)
 /// e^x - 1 without cancellation near 0; within 2 ulp.
 TAGMA_PACK_AND_SCALAR_FUNCTION(expm1)
 /// The natural logarithm: -infinity at 0, NaN below; within 1 ulp.
@@ -35356,6 +35387,7 @@ namespace cpu::detail {
 
 /// How two values join, and what joins with nothing.
 struct join_sum {
+  static constexpr bool is_extreme = false;
   template <class P>
   TAGMA_INLINE static P apply(const P& a, const P& b) {
     return sum_of(a, b);
@@ -35367,6 +35399,7 @@ struct join_sum {
   static constexpr bool widens = true;
 };
 struct join_product {
+  static constexpr bool is_extreme = false;
   template <class P>
   TAGMA_INLINE static P apply(const P& a, const P& b) {
     return product_of(a, b);
@@ -35399,9 +35432,15 @@ template <class T>
     return static_cast<T>(~lowest<T>());
 }
 struct join_max {
+  static constexpr bool is_extreme = true;
   template <class T>
   TAGMA_INLINE static T apply(const T& a, const T& b) {
     return max_lanes::apply(a, b);
+  }
+  /// `sofar` and a pack `x` without a NaN.
+  template <class P>
+  TAGMA_INLINE static P apply_number(const P& sofar, const P& x) {
+    return larger(x, sofar);
   }
   template <class T>
   static constexpr T neutral() {
@@ -35410,15 +35449,46 @@ struct join_max {
   static constexpr bool widens = false;
 };
 struct join_min {
+  static constexpr bool is_extreme = true;
   template <class T>
   TAGMA_INLINE static T apply(const T& a, const T& b) {
     return min_lanes::apply(a, b);
+  }
+  template <class P>
+  TAGMA_INLINE static P apply_number(const P& sofar, const P& x) {
+    return smaller(x, sofar);
   }
   template <class T>
   static constexpr T neutral() {
     return highest<T>();
   }
   static constexpr bool widens = false;
+};
+
+/// Packs that are joined one after the other. Of extremes of numbers with a point the lanes with a NaN are kept apart,
+/// so that the next extreme takes one instruction.
+template <class C, class Join, bool Apart = Join::is_extreme&& floating<C>>
+struct joined_packs {
+  using P = pack<C, 8>;
+  P value;
+  decltype(P{} != P{}) nans = value != value;
+  TAGMA_INLINE void add(const P& x) {
+    nans = nans | (x != x);
+    value = Join::apply_number(value, x);
+  }
+  TAGMA_INLINE void join(const joined_packs& x) {
+    nans = nans | x.nans;
+    value = Join::apply_number(value, x.value);
+  }
+  TAGMA_INLINE P result() const { return select(nans, splat<P>(static_cast<C>(__builtin_nan(""))), value); }
+};
+template <class C, class Join>
+struct joined_packs<C, Join, false> {
+  using P = pack<C, 8>;
+  P value;
+  TAGMA_INLINE void add(const P& x) { value = Join::apply(value, x); }
+  TAGMA_INLINE void join(const joined_packs& x) { add(x.value); }
+  TAGMA_INLINE P result() const { return value; }
 };
 
 /// Joins the `n` neighbours of each of some rows: eight times four lanes at once, then the lanes, in blocks that are
@@ -35431,15 +35501,16 @@ struct join_row {
     C total = Join::template neutral<C>();
     std::int64_t i = 0;
     if (n >= 8) {  // lanes that have nothing to join would be joined all the same
-      P a = splat<P>(total), b = a, c = a, d = a;
+      joined_packs<C, Join> w{splat<P>(total)}, x{w.value}, y{w.value}, z{w.value};
       for (; i + 32 <= n; i += 32) {
-        a = Join::apply(a, load<8>(from + i));
-        b = Join::apply(b, load<8>(from + i + 8));
-        c = Join::apply(c, load<8>(from + i + 16));
-        d = Join::apply(d, load<8>(from + i + 24));
+        w.add(load<8>(from + i));
+        x.add(load<8>(from + i + 8));
+        y.add(load<8>(from + i + 16));
+        z.add(load<8>(from + i + 24));
       }
-      for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
-      a = Join::apply(Join::apply(a, b), Join::apply(c, d));
+      for (; i + 8 <= n; i += 8) w.add(load<8>(from + i));
+      w.join(x), y.join(z), w.join(y);
+      const P a = w.result();
       const auto half = Join::apply(low_half(a), high_half(a));
       const auto quarter = Join::apply(low_half(half), high_half(half));
       total = Join::apply(static_cast<C>(lane(quarter, 0)), static_cast<C>(lane(quarter, 1)));
@@ -35467,6 +35538,8 @@ template <class T, class Join>
 struct join_columns {
   using C = compute_t<T>;
   using P = pack<C, 8>;
+  /// Four of doubles with their lanes of NaN would not all be in registers.
+  using packs = joined_packs<C, Join, Join::is_extreme && std::is_same_v<C, float>>;
   /// Rows that are joined before the next columns are: results stay in registers, and what is read are neighbours.
   static constexpr std::int64_t together = 16;
 
@@ -35487,23 +35560,24 @@ struct join_columns {
     for (int l = 0; l < 8; ++l) last[l] = to[n - 8 + l];
     std::int64_t i = 0;
     for (; i + 32 <= n; i += 32) {
-      P a = load<8>(to + i), b = load<8>(to + i + 8), c = load<8>(to + i + 16), d = load<8>(to + i + 24);
+      packs a{load<8>(to + i)}, b{load<8>(to + i + 8)}, c{load<8>(to + i + 16)}, d{load<8>(to + i + 24)};
       const T* row = from + i;
       for (std::int64_t r = 0; r < rows; ++r, row += stride) {
-        a = Join::apply(a, load<8>(row));
-        b = Join::apply(b, load<8>(row + 8));
-        c = Join::apply(c, load<8>(row + 16));
-        d = Join::apply(d, load<8>(row + 24));
+        a.add(load<8>(row));
+        b.add(load<8>(row + 8));
+        c.add(load<8>(row + 16));
+        d.add(load<8>(row + 24));
       }
-      store(to + i, a), store(to + i + 8, b), store(to + i + 16, c), store(to + i + 24, d);
+      store(to + i, a.result()), store(to + i + 8, b.result());
+      store(to + i + 16, c.result()), store(to + i + 24, d.result());
     }
     for (; i < n; i += 8) {
       const bool whole = i + 8 <= n;
       C* const sums = whole ? to + i : last;
       const T* row = from + (whole ? i : n - 8);
-      P a = load<8>(static_cast<const C*>(sums));
-      for (std::int64_t r = 0; r < rows; ++r, row += stride) a = Join::apply(a, load<8>(row));
-      store(sums, a);
+      packs a{load<8>(static_cast<const C*>(sums))};
+      for (std::int64_t r = 0; r < rows; ++r, row += stride) a.add(load<8>(row));
+      store(sums, a.result());
     }
     for (std::int64_t l = 8 - n % 8; l < 8; ++l) to[n - 8 + l] = last[l];
   }
@@ -37229,17 +37303,18 @@ struct row_sums {
   using C = compute_t<T>;
   using P = pack<C, 8>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, C* highest, C* total, T* keep) {
+    // A NaN need not become the maximum: it makes the sum one, and so all that is computed from that.
     C top = static_cast<C>(x[0]);
     std::int64_t first = 1;
     if (n >= 8) {
       P a = load<8>(x), b = a, c = a, d = a;  // four, so that none waits for the one before it
       for (first = 8; first + 32 <= n; first += 32) {
-        a = max(a, load<8>(x + first));
-        b = max(b, load<8>(x + first + 8));
-        c = max(c, load<8>(x + first + 16));
-        d = max(d, load<8>(x + first + 24));
+        a = larger(load<8>(x + first), a);
+        b = larger(load<8>(x + first + 8), b);
+        c = larger(load<8>(x + first + 16), c);
+        d = larger(load<8>(x + first + 24), d);
       }
-      for (; first + 8 <= n; first += 8) a = max(a, load<8>(x + first));
+      for (; first + 8 <= n; first += 8) a = larger(load<8>(x + first), a);
       top = reduce_max(max(max(a, b), max(c, d)));
     }
     for (std::int64_t i = first; i < n; ++i) {
@@ -37254,7 +37329,7 @@ struct row_sums {
     const int rest = static_cast<int>(n % 8);
     for (std::int64_t count = n - rest;;) {
       for (std::int64_t i = 0; i < count; i += 8) {
-        const P e = exp(load<8>(x + i) - shift);
+        const P e = exp_of_negative(load<8>(x + i) - shift);
         sum = sum + e;
         if (keep != nullptr) store(keep + i, e);
       }
@@ -37276,7 +37351,7 @@ struct row_sums {
 struct exponential_part {
   template <class P>
   TAGMA_INLINE static P of(const P& x, const P& shift, const P& scale) {
-    return exp(x - shift) * scale;
+    return exp_of_negative(x - shift) * scale;
   }
 };
 struct scaled_part {
