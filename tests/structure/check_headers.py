@@ -54,7 +54,7 @@ def compile_headers(compiler, include, flags, headers, folder, hub=None):
     return headers, run.returncode, run.stdout + run.stderr
 
 
-CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|endif)\b\s*(.*)")
+CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b\s*(.*)")
 
 
 def always_included(text, definitions):
@@ -65,6 +65,8 @@ def always_included(text, definitions):
         condition, include = CONDITION.match(line), tree.INCLUDE.match(line)
         if condition and condition.group(1) == "endif":
             conditions.pop()
+        elif condition and condition.group(1) in ("elif", "else"):
+            conditions[-1] = True
         elif condition:
             word, what = condition.group(1), condition.group(2).strip()
             following = lines[i + 1] if i + 1 < len(lines) else ""
@@ -150,8 +152,8 @@ def check(root, compiler, flags, only, jobs, by_folder=False):
                 alone = [g[0] for g in groups if len(g) == 1 and without_definitions(g[0]) != whole]
                 chosen = choose_hubs(root, alone, definitions=whole)
                 names = sorted(set(chosen.values()))
-                defined = flags if whole else [*flags, "-DTAGMA_COMPILED=1"]
-                made = dict(zip(names, pool.map(lambda n: precompile(compiler, include, defined, n, folder), names)))
+                as_theirs = flags_of(alone[0], flags) if alone else flags
+                made = dict(zip(names, pool.map(lambda n: precompile(compiler, include, as_theirs, n, folder), names)))
                 hubs.update({h: made[hub] for h, hub in chosen.items()})
         if cuda and not by_folder:
             groups = [(g, [*flags, "--ptx"]) for g in groups if len(g) == 1] + [(g, flags) for g in groups_of(wanted, True)]
