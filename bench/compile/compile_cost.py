@@ -12,14 +12,18 @@ compared with itself without them.
 
 A program is a file under programs/, or is printed by a generator: {"generate": ["generate_residual.py", "100"]}. At most
 "pairs" of it are compiled; a "large" one only where it is asked for. What is too slow is measured once more, with twice the
-pairs and at least three, and that counts: a bound that holds is not broken by one bad minute of the machine. "growth" compiles a generated program in three sizes with equal steps: what the second
-step costs beside the first is 1 if time grows with the size, and more if it grows faster."""
+pairs and at least three. Where that is too slow as well, the compiler's instructions are counted, if budgets.json says how
+many a program may take ("instructions", a ratio to the reference) and valgrind is there: they are the same on a bad day of
+the machine and on another machine, so that ratio has no room for noise, and it counts. "growth" compiles a generated program
+in three sizes with equal steps: what the second step costs beside the first is 1 if time grows with the size, and more if it
+grows faster."""
 
 import argparse
 import json
 import os
 import pathlib
 import platform
+import re
 import shutil
 import statistics
 import subprocess
@@ -48,6 +52,18 @@ class Compiler:
                 answers.seek(0)
                 sys.exit(f"{source.name} does not compile:\n{answers.read().decode(errors='replace')[:4000]}")
         return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, target
+
+    def count_instructions(self, source, extra=()):
+        """Instructions of the compiler without its driver, by cachegrind. About twenty-five times slower than to compile."""
+        counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+        command = [*self.command, *extra, "-S", str(source), "-o", str(self.work / "counted.s")]
+        is_clang = "clang" in pathlib.Path(self.command[0]).name  # which compiles in the process of its driver
+        command = [*counter, *command, "-fintegrated-cc1"] if is_clang else [*command, "-wrapper", ",".join(counter)]
+        said = subprocess.run(command, capture_output=True, text=True)
+        counts = re.findall(r"I\s+refs:\s+([\d,]+)", said.stderr)
+        if said.returncode or len(counts) != 1:
+            sys.exit(f"valgrind does not count the instructions for {source.name}:\n{said.stderr[-4000:]}")
+        return int(counts[0].replace(",", ""))
 
 
 def longest_symbol(target):
@@ -100,7 +116,11 @@ def judge(name, result, program, budgets, clocks):
     """What is beyond its budget. Memory and names repeat exactly; only times are given room for noise."""
     complaints = []
     slow = too_slow(result, program, budgets) if clocks else []
-    if "time_ratio" in slow:
+    if "instruction_ratio" in result:
+        if result["instruction_ratio"] > program["instructions"]:
+            complaints.append(f"{name}: {result['instruction_ratio']:.3f} times the instructions of the reference; the budget "
+                              f"is {program['instructions']}")
+    elif "time_ratio" in slow:
         complaints.append(f"{name}: {result['time_ratio']:.2f} times the reference; the budget is {program['time_ratio']}")
     if "debug_time_ratio" in slow:
         complaints.append(f"{name}: {result['debug_time_ratio']:.2f} times the time with -g; the budget is "
@@ -159,6 +179,11 @@ def run(here, flags, arguments, report=print):
             if not arguments.check_exact and too_slow(result, program, budgets):
                 result = measure(compiler, source, reference, max(3, 2 * pairs), max(3, 2 * pairs), extra)
                 report(row("  again", result, program))
+                if "time_ratio" in too_slow(result, program, budgets) and "instructions" in program and shutil.which("valgrind"):
+                    counts = [compiler.count_instructions(source, extra), compiler.count_instructions(reference)]
+                    result["instruction_ratio"] = counts[0] / counts[1]
+                    report(f"  instructions {result['instruction_ratio']:15.3f}    {counts[0] / 1e9:.2f} and {counts[1] / 1e9:.2f} "
+                           f"thousand million{program['instructions']:>10}")
             results[name] = result
             complaints += judge(name, result, program, budgets, not arguments.check_exact)
         growth = budgets.get("growth")
@@ -180,6 +205,7 @@ def run(here, flags, arguments, report=print):
 def self_test(arguments):
     """Budgets that must hold and budgets that cannot, on two programs of known cost."""
     wrong = []
+    counts = shutil.which("valgrind") is not None
     cheap = "int main() {}\n"
     dear = "#include <vector>\n#include <string>\nint f() { return static_cast<int>(std::vector<std::string>(3).size()); }\n"
     named = "void f_" + "x" * 5000 + "() {}\n"
@@ -189,6 +215,8 @@ def self_test(arguments):
         ("within", dear, {"time_ratio": 1e6, "memory_mb": 1e6}, {"growth": {**growth, "step_ratio": 1e6}}, None),
         ("too slow", dear, {"time_ratio": 0.001}, {}, "times the reference"),
         ("too slow for this compiler", dear, {"time_ratio": 1e6, "compilers": {"+": {"time_ratio": 0.001}}}, {}, "times the reference"),
+        ("too slow by the clock alone", dear, {"time_ratio": 0.001, "instructions": 1e6}, {}, None if counts else "times the reference"),
+        ("too many instructions", dear, {"time_ratio": 0.001, "instructions": 0.001}, {}, "instructions" if counts else "times the reference"),
         ("too slow for another", dear, {"time_ratio": 1e6, "compilers": {"icpx": {"time_ratio": 0.001}}}, {}, None),
         ("too big", dear, {"memory_mb": 1}, {}, "MiB"),
         ("a long name", named, {}, {}, "characters"),

@@ -25013,6 +25013,7 @@ class stored_variable final : public resource {
   void move(bool keep);
   void copy(variable_version& to, const variable_version& from) const;
   variable_version* add_version(std::string_view what);
+  void drop_versions();
 
   /// A version that has such elements; it is the current one if there is none.
   variable_version* take(owned<memory_block>&& elements);
@@ -25072,7 +25073,9 @@ TAGMA_COLD TAGMA_DECL stored_variable::stored_variable(std::string name, const t
   set_initialized();
 }
 
-TAGMA_DECL stored_variable::~stored_variable() {
+TAGMA_DECL stored_variable::~stored_variable() { drop_versions(); }
+
+TAGMA_COLD TAGMA_DECL void stored_variable::drop_versions() {
   while (first_ != nullptr) {
     variable_version* const gone = first_;
     first_ = gone->next_;
@@ -30483,8 +30486,10 @@ TAGMA_DECL void thread_pool::withdraw(runtime::shared_work& work) {
   mutex_.unlock();
 }
 
-TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks, void (*task)(void* context, std::int64_t index),
-                                          void* context, int helpers) {
+// Not inlined: g++ guesses that every executor is the one of this pool and would copy it into each kernel.
+[[gnu::noinline]] TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks,
+                                                            void (*task)(void* context, std::int64_t index),
+                                                            void* context, int helpers) {
   if (tasks <= 0) return;
   if (tasks == 1) return task(context, 0);  // nothing to share, so a loop inside this task may have the workers
   loop work(task, context, tasks, helpers);
@@ -30772,7 +30777,6 @@ namespace device::cpu {
 class executor final : public runtime::executor {
  public:
   executor(int threads, int step_threads);
-  /// Not inlined: g++ guesses that every executor is this one and would copy it into each kernel.
   TAGMA_DECL void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override;
   bool offer(runtime::shared_work& work) override { return pool_.offer(work); }
   void call_helpers(int count) override { pool_.wake(count); }

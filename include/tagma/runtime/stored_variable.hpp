@@ -124,6 +124,7 @@ class stored_variable final : public resource {
   void move(bool keep);
   void copy(variable_version& to, const variable_version& from) const;
   variable_version* add_version(std::string_view what);
+  void drop_versions();
 
   /// A version that has such elements; it is the current one if there is none.
   variable_version* take(owned<memory_block>&& elements);

@@ -25,7 +25,9 @@ TAGMA_COLD TAGMA_DECL stored_variable::stored_variable(std::string name, const t
   set_initialized();
 }
 
-TAGMA_DECL stored_variable::~stored_variable() {
+TAGMA_DECL stored_variable::~stored_variable() { drop_versions(); }
+
+TAGMA_COLD TAGMA_DECL void stored_variable::drop_versions() {
   while (first_ != nullptr) {
     variable_version* const gone = first_;
     first_ = gone->next_;

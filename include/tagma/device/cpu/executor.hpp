@@ -19,7 +19,6 @@ namespace device::cpu {
 class executor final : public runtime::executor {
  public:
   executor(int threads, int step_threads);
-  /// Not inlined: g++ guesses that every executor is this one and would copy it into each kernel.
   TAGMA_DECL void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override;
   bool offer(runtime::shared_work& work) override { return pool_.offer(work); }
   void call_helpers(int count) override { pool_.wake(count); }

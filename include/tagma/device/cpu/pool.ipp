@@ -54,8 +54,10 @@ TAGMA_DECL void thread_pool::withdraw(runtime::shared_work& work) {
   mutex_.unlock();
 }
 
-TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks, void (*task)(void* context, std::int64_t index),
-                                          void* context, int helpers) {
+// Not inlined: g++ guesses that every executor is the one of this pool and would copy it into each kernel.
+[[gnu::noinline]] TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks,
+                                                            void (*task)(void* context, std::int64_t index),
+                                                            void* context, int helpers) {
   if (tasks <= 0) return;
   if (tasks == 1) return task(context, 0);  // nothing to share, so a loop inside this task may have the workers
   loop work(task, context, tasks, helpers);
