@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -72,10 +73,8 @@ class client {
   client(std::size_t size, const std::string& address, bool shares_memory)
       : from_(size, std::byte{1}), to_(size), asker_(std::make_shared<asker>(*this)) {
     link_ = network_.connect(address, task("worker", shares_memory), asker_, patience_ns);
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return connected_; });
-    lock.unlock();
-    while (link_->counters().shared_memory != shares_memory) ::usleep(1000);
+    until([&] { return connected_; });
+    by_asking(1000, [&] { return link_->counters().shared_memory == shares_memory; });
   }
   void push(int count) { ask(push_kind, count, 4); }
   void pull(int count) { ask(pull_kind, count, 1); }
@@ -104,19 +103,35 @@ class client {
     f();
     changed_.notify_all();
   }
+  /// Waits for what another thread changes; ends the program if the server lets it wait for too long.
+  template <class Predicate>
+  std::unique_lock<std::mutex> until(const Predicate& holds) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, std::chrono::nanoseconds(patience_ns), holds)) give_up();
+    return lock;
+  }
+  template <class Predicate>
+  static void by_asking(unsigned microseconds, const Predicate& holds) {
+    for (std::int64_t waited = 0; !holds(); waited += std::int64_t{1000} * microseconds) {
+      if (waited > patience_ns) give_up();
+      ::usleep(microseconds);
+    }
+  }
+  [[noreturn]] static void give_up() {
+    std::fprintf(stderr, "the server does not answer\n");
+    std::abort();
+  }
   void ask(std::uint16_t kind, int count, int at_once) {
     for (int i = 0; i < count; ++i) {
       {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return open_ < at_once; });
+        const auto lock = until([&] { return open_ < at_once; });
         ++open_;
       }
       const transport::outgoing said{
           .kind = kind, .bulk = kind == push_kind ? std::span<const std::byte>(from_) : std::span<const std::byte>()};
-      while (!link_->start(said, patience_ns, *asker_)) ::usleep(100);
+      by_asking(100, [&] { return link_->start(said, patience_ns, *asker_); });
     }
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return open_ == 0; });
+    until([&] { return open_ == 0; });
   }
 
   std::vector<std::byte> from_, to_;
