@@ -13,8 +13,8 @@ compared with itself without them.
 A program is a file under programs/, or is printed by a generator: {"generate": ["generate_residual.py", "100"]}. At most
 "pairs" of it are compiled; a "large" one only where it is asked for. What is too slow is measured once more, with twice the
 pairs and at least three. Where that is too slow as well, the compiler's instructions are counted, if budgets.json says how
-many a program may take ("instructions", a ratio to the reference) and valgrind is there: they are the same on a bad day of
-the machine and on another machine, so that ratio has no room for noise, and it counts. "growth" compiles a generated program
+many a program may take ("instructions", a ratio to the reference) and valgrind is there: other work on the machine does not
+change them, so that ratio has no room for noise. It alone counts then, whatever the clock said. "growth" compiles a generated program
 in three sizes with equal steps: what the second step costs beside the first is 1 if time grows with the size, and more if it
 grows faster."""
 
@@ -61,7 +61,7 @@ class Compiler:
         if (source, *extra) in self.counts:
             return self.counts[source, *extra]
         counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
-        command = [*self.command, *extra, "-S", str(source), "-o", str(self.work / f"{source.stem}.s")]
+        command = [*self.command, *extra, "-S", str(source), "-o", str(self.work / ("".join([source.stem, *extra]) + ".s"))]
         is_clang = "clang" in pathlib.Path(self.command[0]).name  # which compiles in the process of its driver
         command = [*counter, *command, "-fintegrated-cc1"] if is_clang else [*command, "-wrapper", ",".join(counter)]
         said = subprocess.run(command, capture_output=True, text=True)
@@ -119,7 +119,7 @@ def too_slow(result, program, budgets):
 
 
 def judge(name, result, program, budgets, clocks):
-    """What is beyond its budget. Memory and names repeat exactly; only times are given room for noise."""
+    """What is beyond its budget. Memory, names and instructions repeat; only times are given room for noise."""
     complaints = []
     slow = too_slow(result, program, budgets) if clocks else []
     if "instruction_ratio" in result:
@@ -212,7 +212,7 @@ def run(here, flags, arguments, report=print):
 def self_test(arguments):
     """Budgets that must hold and budgets that cannot, on two programs of known cost."""
     wrong = []
-    counts = shutil.which("valgrind") is not None
+    can_count = shutil.which("valgrind") is not None
     cheap = "int main() {}\n"
     dear = "#include <vector>\n#include <string>\nint f() { return static_cast<int>(std::vector<std::string>(3).size()); }\n"
     named = "void f_" + "x" * 5000 + "() {}\n"
@@ -222,8 +222,8 @@ def self_test(arguments):
         ("within", dear, {"time_ratio": 1e6, "memory_mb": 1e6}, {"growth": {**growth, "step_ratio": 1e6}}, None),
         ("too slow", dear, {"time_ratio": 0.001}, {}, "times the reference"),
         ("too slow for this compiler", dear, {"time_ratio": 1e6, "compilers": {"+": {"time_ratio": 0.001}}}, {}, "times the reference"),
-        ("too slow by the clock alone", cheap, {"time_ratio": 0.001, "instructions": 1e6}, {}, None if counts else "times the reference"),
-        ("too many instructions", cheap, {"time_ratio": 0.001, "instructions": 0.001}, {}, "instructions" if counts else "times the reference"),
+        ("too slow by the clock alone", cheap, {"time_ratio": 0.001, "instructions": 1e6}, {}, None if can_count else "times the reference"),
+        ("too many instructions", cheap, {"time_ratio": 0.001, "instructions": 0.001}, {}, "instructions" if can_count else "times the reference"),
         ("too slow for another", dear, {"time_ratio": 1e6, "compilers": {"icpx": {"time_ratio": 0.001}}}, {}, None),
         ("too big", dear, {"memory_mb": 1}, {}, "MiB"),
         ("a long name", named, {}, {}, "characters"),
