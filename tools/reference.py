@@ -72,7 +72,7 @@ PAGES = [
      ["data/queue.hpp", "ir/queue.hpp", "expr/op/queue.hpp", "expr/op/queue_list.hpp", "data/queue_runner.hpp", "data/coordinator.hpp",
       "data/producers.hpp", "data/batch.hpp", "ir/reader.hpp", "expr/op/reader.hpp"]),
     ("devices", "Devices", "Where nodes run.",
-     ["place/*", "expr/on.hpp", "runtime/accelerator.hpp", "device/fake/data_devices.hpp"]),
+     ["place/*", "expr/on.hpp", "runtime/accelerator.hpp", "device/fake/data_devices.hpp", "device/gpus.hpp"]),
     ("programs", "Programs as data", "Graphs that a process runs without having been compiled with them, in memory and in files.",
      ["plan/any_program.hpp", "runtime/any_session.hpp", "tensor/any_tensor.hpp", "device/program_file.hpp", "device/graph_builder.hpp",
       "device/graph_node.hpp", "device/named_attributes.hpp", "device/cpu/listed_operation.hpp", "plan/parts.hpp", "plan/rewritten_program.hpp"]),
@@ -84,6 +84,7 @@ INTERNAL = ["base/*", "expr/carried.hpp", "expr/resource.hpp", "data/meter.hpp",
 # Functions that need no example, and why. Everything that is not a function may have one.
 NO_EXAMPLE = {
     ("sessions", "operator<<"): "without <tagma/explain.hpp> the compiler refuses it",
+    ("devices", "gpus"): "the program links kernels that nvcc compiles",
 }
 SNIPPET = re.compile(r"^( *)// example: ([^\n]+(?:(?<=,)\n *// [^\n]+)*)\n(.*?)^ *// end\n", re.S | re.M)
 CODE = re.compile(r"^```cpp\n(.*?)^```$", re.S | re.M)

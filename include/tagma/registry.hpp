@@ -141,7 +141,7 @@ namespace tagma::runtime {
 
 /// Weak, so that several files may include this header.
 [[gnu::weak]] owned<step_kernels> find_kernels(const plan::heap_plan& plan) {
-  return make_owned<device::cpu::found_kernels>(device::cpu::all_kernels(), plan);
+  return make_owned<device::found_kernels>(device::cpu::all_kernels(), plan);
 }
 [[gnu::weak]] const resource_functions& find_resource(const plan::plan_resource& named) {
   return device::cpu::find_resource_functions(named);

@@ -7106,10 +7106,9 @@ void run_apart(const std::byte* const* in, std::byte* out, std::int64_t count, c
   launch<Loop>(geometry::over(a.chunks), context, a);
 }
 
-/// The elements of a tensor that a loop reads, one behind the other: where they are, if they are so, else in `block`.
+/// The box of a tensor that a loop reads, as neighbours one behind the other.
 template <class Arguments>
-[[nodiscard]] const std::byte* gather_load(const operand& from, std::size_t l, bool contiguous,
-                                           const Arguments& numbers, std::byte* block, const run_context& context) {
+[[nodiscard]] moved_box box_of_load(const operand& from, std::size_t l, bool contiguous, const Arguments& numbers) {
   const auto size = static_cast<std::int64_t>(size_of(from.type));
   moved_box box;
   std::int64_t step = numbers.inner;
@@ -7119,8 +7118,20 @@ template <class Arguments>
     box.add(numbers.extents[a], numbers.loads[l].strides[a] / size, step);
   }
   box.add(numbers.inner, contiguous ? 1 : 0, 1);
-  if (box.count == 0 || (box.count == 1 && box.from[0] == 1)) return from.data;
-  move(from.data, block, box, static_cast<std::size_t>(size), context);
+  return box;
+}
+/// True if the elements of a box are one behind the other where they are.
+[[nodiscard]] inline bool is_in_place(const moved_box& box) {
+  return box.count == 0 || (box.count == 1 && box.from[0] == 1);
+}
+
+/// The elements of a tensor that a loop reads, one behind the other: where they are, if they are so, else in `block`.
+template <class Arguments>
+[[nodiscard]] const std::byte* gather_load(const operand& from, std::size_t l, bool contiguous,
+                                           const Arguments& numbers, std::byte* block, const run_context& context) {
+  const moved_box box = box_of_load(from, l, contiguous, numbers);
+  if (is_in_place(box)) return from.data;
+  move(from.data, block, box, size_of(from.type), context);
   return block;
 }
 
@@ -7207,6 +7218,18 @@ struct kernel_and_loop {
     const split parts(args, *static_cast<const states*>(args.state), *this);
     kernel->run(parts.kernel, context);
     loop->run(parts.loop, context);
+  }
+
+  /// As a kernel whose recipe this is; it outlives all calls.
+  [[nodiscard]] TAGMA_COLD runtime::kernel_entry entry() const {
+    return {&run_recipe, &prepare_recipe, nullptr, kernel->reads_run || loop->reads_run, this};
+  }
+  static void run_recipe(const runtime::kernel_args& args, const runtime::run_context& context) {
+    static_cast<const kernel_and_loop*>(args.recipe)->run(args, context);
+  }
+  [[nodiscard]] static owned<runtime::kernel_state> prepare_recipe(const runtime::kernel_args& args,
+                                                                   const runtime::run_context& context) {
+    return static_cast<const kernel_and_loop*>(args.recipe)->prepare(args, context);
   }
 
  private:
@@ -7465,19 +7488,22 @@ struct loop_state final : kernel_state {
   bool apart = false;  ///< each operation by itself
 };
 
+/// Sets the extents of a loop, and returns how many elements it has.
 /// @param width elements of a chunk
-TAGMA_COLD inline owned<loop_state> prepare_loop(const kernel_args& args, int width) {
-  auto state = make_owned<loop_state>();
-  auto& numbers = state->numbers;
+TAGMA_COLD inline std::int64_t set_extents(loop_arguments<most_loads>& numbers, const kernel_args& args, int width) {
   const loop_extents extents(args);
   numbers.inner = extents.inner;
   numbers.chunks_per_row = pieces(extents.inner, width);
   numbers.chunks = extents.rows * numbers.chunks_per_row;
   numbers.axes = extents.axes;
-  state->elements = extents.rows * extents.inner;
   for (int a = 0; a < extents.axes; ++a) numbers.extents[a] = extents.extents[a];
   for (std::size_t l = 0; l < args.in.size(); ++l)
     for (int a = 0; a < extents.axes; ++a) numbers.loads[l].strides[a] = extents.strides[l][a];
+  return extents.rows * extents.inner;
+}
+TAGMA_COLD inline owned<loop_state> prepare_loop(const kernel_args& args, int width) {
+  auto state = make_owned<loop_state>();
+  state->elements = set_extents(state->numbers, args, width);
   return state;
 }
 

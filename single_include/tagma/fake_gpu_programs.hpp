@@ -2093,6 +2093,18 @@ struct kernel_and_loop {
     loop->run(parts.loop, context);
   }
 
+  /// As a kernel whose recipe this is; it outlives all calls.
+  [[nodiscard]] TAGMA_COLD runtime::kernel_entry entry() const {
+    return {&run_recipe, &prepare_recipe, nullptr, kernel->reads_run || loop->reads_run, this};
+  }
+  static void run_recipe(const runtime::kernel_args& args, const runtime::run_context& context) {
+    static_cast<const kernel_and_loop*>(args.recipe)->run(args, context);
+  }
+  [[nodiscard]] static owned<runtime::kernel_state> prepare_recipe(const runtime::kernel_args& args,
+                                                                   const runtime::run_context& context) {
+    return static_cast<const kernel_and_loop*>(args.recipe)->prepare(args, context);
+  }
+
  private:
   struct states final : runtime::kernel_state {
     owned<runtime::kernel_state> kernel, loop;
@@ -2182,11 +2194,19 @@ template <class Kind, class Graph, int Number = 0>
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_SITE_KIND_HPP
 
+namespace tagma::plan {
+class heap_plan;
+}
+
 namespace tagma::runtime {
 
-/// Devices besides CPUs, for sessions of programs that are data. Their kernels are those of the CPU.
+class step_kernels;
+
+/// Devices besides CPUs, for sessions of programs that are data.
 struct device_kind : plan::site_kind {
   owned<accelerator> (*start)(const gpu_options& options) = nullptr;
+  /// The kernels of those steps of a plan that are on such devices; nullptr: those of the CPU.
+  owned<step_kernels> (*find_kernels)(const plan::heap_plan& plan) = nullptr;
 };
 
 }  // namespace tagma::runtime

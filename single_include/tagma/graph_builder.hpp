@@ -6271,16 +6271,14 @@ using compositions =
 
 namespace tagma::device {
 
-namespace cpu {
 struct registered_kernel;
-}  // namespace cpu
 
 namespace operations {
 
 /// One of them.
 struct own_operation {
   const ir::operation_face* face = nullptr;
-  array_view<const cpu::registered_kernel> kernels{};     ///< of the CPU
+  array_view<const registered_kernel> kernels{};          ///< of the CPU
   const runtime::resource_functions* resource = nullptr;  ///< of an operation that stands for a thing of a container
 
   [[nodiscard]] std::string_view name() const { return face->info().name; }

@@ -2946,10 +2946,7 @@ template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 #define TAGMA_SINGLE_DEVICE_CPU_REGISTRY_HPP
 
 /// @file
-/// The kernels of the CPU as values, found by operation and element types: the classes that `kernel_table.hpp` picks
-/// from, for every signature of `operations.hpp`. Plain programs include none of this.
-
-#include <utility>
+/// The kernels of the CPU as values.
 
 // ---- tagma/device/cpu/interpreted_loop.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
@@ -2957,27 +2954,42 @@ template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 
 /// @file
 /// Fused loops whose recipe is data: block by block in cache, one vectorised body after the other over rows of scratch
-/// memory. A body is a loop of one operation, so each result is rounded as in a loop that was compiled, and the bytes
-/// are the same. As there, values of 16 bits are floats until they are stored.
+/// memory. The bytes are those of loops that were compiled.
 
-namespace tagma::device::cpu {
+// ---- tagma/device/loop_recipe.hpp
+#ifndef TAGMA_SINGLE_DEVICE_LOOP_RECIPE_HPP
+#define TAGMA_SINGLE_DEVICE_LOOP_RECIPE_HPP
 
-/// The most values in scratch memory: loads that are converted or repeated, results, and one on its way.
+/// @file
+/// Fused loops that are data. A body is a loop of one operation, so each result is rounded as in a loop of that alone;
+/// values of 16 bits are floats until they are stored.
+
+#include <cstdint>
+
+namespace tagma::device {
+
+/// The function of a device that does one operation over neighbours. Each device knows the type of its own.
+using loop_body = void (*)();
+
+/// The most values that a loop keeps beside what it reads and writes: loads that are converted or repeated, results,
+/// and one on its way.
 inline constexpr std::size_t most_rows = most_loads + ir::max_group + 1;
 
-/// What a loop does with a block: calls `span` over rows.
+/// What a loop does with its elements: calls `body` over rows.
 struct loop_call {
-  span_function span = nullptr;
+  loop_body body = nullptr;
   std::int16_t operand[3]{};  ///< loads first, then rows of scratch memory
   std::int16_t operands = 0;
-  std::int16_t result = 0;  ///< a row, or -1 for the result of the loop
+  std::int16_t result = 0;          ///< a row, or -1 for the result of the loop
+  dtype type = dtype::none;         ///< of the result
+  const char* operation = nullptr;  ///< its `ir::key`
 };
 /// A tensor that a loop reads: where its elements are, or in a row of scratch memory.
 struct loop_input {
-  std::int64_t size = 1;            ///< bytes of an element
-  bool repeated = false;            ///< one element stands for a whole row
-  span_function convert = nullptr;  ///< from 16 bits to float
-  std::int16_t row = -1;            ///< of what is repeated or converted
+  std::int64_t size = 1;        ///< bytes of an element
+  bool repeated = false;        ///< one element stands for a whole row
+  loop_body convert = nullptr;  ///< from 16 bits to float
+  std::int16_t row = -1;        ///< of what is repeated or converted
 };
 
 /// A fused loop as data.
@@ -2988,6 +3000,24 @@ struct loop_recipe {
 };
 
 namespace detail {
+
+[[nodiscard]] constexpr bool is_half(dtype type) { return type == dtype::float16 || type == dtype::bfloat16; }
+/// The type that elements of a type are computed in.
+[[nodiscard]] constexpr dtype computed_as(dtype type) { return is_half(type) ? dtype::float32 : type; }
+
+}  // namespace detail
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_LOOP_RECIPE_HPP
+
+namespace tagma::device::cpu {
+
+namespace detail {
+
+/// Bodies of recipes are spans.
+/// @{
+[[nodiscard]] inline loop_body body_of(span_function span) { return reinterpret_cast<loop_body>(span); }
+[[nodiscard]] inline span_function span_of(loop_body body) { return reinterpret_cast<span_function>(body); }
+/// @}
 
 /// Elements of a block, of which a few rows fit into the first cache.
 inline constexpr std::int64_t block_elements = 512;
@@ -3066,7 +3096,7 @@ TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std:
       repeat_element(row(input.row), in[l], input.size, most);
     } else {
       std::byte one[sizeof(float)];
-      input.convert(one, in + l, 1);
+      span_of(input.convert)(one, in + l, 1);
       repeat_element(row(input.row), one, sizeof one, most);
     }
   }
@@ -3079,12 +3109,12 @@ TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std:
       if (input.convert == nullptr)
         value[l] = from;
       else
-        input.convert(row(input.row), &from, count);
+        span_of(input.convert)(row(input.row), &from, count);
     }
     for (const loop_call& c : r.calls) {
       const std::byte* from[3];
       for (int k = 0; k < c.operands; ++k) from[k] = value[c.operand[k]];
-      c.span(c.result < 0 ? out + i * s.result_size : row(c.result), from, count);
+      span_of(c.body)(c.result < 0 ? out + i * s.result_size : row(c.result), from, count);
     }
   }
 }
@@ -3128,6 +3158,17 @@ TAGMA_DECL kernel_entry interpreted(const loop_recipe& recipe) {
 }  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
+// ---- tagma/device/registry.hpp
+#ifndef TAGMA_SINGLE_DEVICE_REGISTRY_HPP
+#define TAGMA_SINGLE_DEVICE_REGISTRY_HPP
+
+/// @file
+/// The kernels of a device as values, found by operation and element types: the classes that `kernel_table.hpp` picks
+/// from, for every signature of `operations.hpp`. Plain programs include none of this.
+
+#include <string_view>
+#include <utility>
+
 // ---- tagma/device/operations.hpp
 #ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
 #define TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
@@ -3362,76 +3403,125 @@ using all_families = families<arithmetic, comparison, conversion, elementary, re
 }  // namespace tagma::device::operations
 #endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
 
-namespace tagma::device::cpu {
+namespace tagma::device {
+
+struct kernel_and_loop;
 
 /// One kernel: of an operation, or the body of an element-wise one.
 struct registered_kernel {
   const char* key = nullptr;
   operations::signature types;
   kernel_entry entry;
-  span_function (*span)() = nullptr;  ///< of an element-wise operation, over neighbours; the best for this machine
+  loop_body (*body)() = nullptr;  ///< of an element-wise operation; the best for this machine
 };
+
+/// What a device does with the kernels that are found for it.
+struct registry_device {
+  std::string_view name;  ///< in errors: "the CPU"
+  /// The kernel of a loop; the recipe outlives all calls.
+  kernel_entry (*loop)(const loop_recipe& recipe) = nullptr;
+  /// A kernel that does nothing while no variable was written, of another one that outlives all calls; nullptr: what
+  /// could be kept is computed in each run.
+  kernel_entry (*kept)(const kernel_entry& kernel) = nullptr;
+  /// One kernel that does what both do; empty if there is none. nullptr: there never is.
+  /// @param kernel the operation before the loop, whose result is the first of the loads
+  kernel_entry (*join)(const kernel_and_loop& both, const ir::op_info& kernel, array_view<const plan::loop_load> loads,
+                       array_view<const plan::loop_operation> operations) = nullptr;
+  bool lists_own = false;  ///< the operations that the program lists have kernels for it
+};
+
+/// All that is registered for a device: the operations of some families, and perhaps those that the program lists.
+class kernel_registry {
+ public:
+  using row = array_view<const registered_kernel>;
+
+  /// @param device,families outlive it
+  kernel_registry(const registry_device& device, array_view<const array_view<const row>> families)
+      : device_(device), families_(families) {}
+
+  [[nodiscard]] const registry_device& device() const { return device_; }
+  /// The kernels of an operation; empty if there are none.
+  [[nodiscard]] row find(const char* key) const;
+
+ private:
+  const registry_device& device_;
+  array_view<const array_view<const row>> families_;
+};
+
+namespace detail {
+
+/// True for what loops compute with: floats instead of halves, which are converted.
+template <class Op, operations::signature S>
+inline constexpr bool is_in_loops =
+    &ir::key<Op> == &ir::key<op::cast> || !(is_half(S.out) || is_half(S.in[0]) || is_half(S.in[S.inputs - 1]));
+
+template <class Device, class Op, operations::signature S, std::size_t... O, std::size_t... I>
+constexpr kernel_entry entry_of_several(std::index_sequence<O...>, std::index_sequence<I...>) {
+  return kernel<Device, ir::key<Op>>::template entry<S.output(O)..., S.in[I]...>;
+}
+
+/// The kernel of a signature.
+/// @tparam Bodies has `find<Op, S, I...>()` for the operations of loops, `I` the positions of their operands
+template <class Device, class Bodies, class Op, operations::signature S, std::size_t... I>
+constexpr registered_kernel kernel_of(std::index_sequence<I...> inputs) {
+  registered_kernel k{&ir::key<Op>, S, {}, nullptr};
+  if constexpr (Op::kind == ir::op_kind::elementwise) {
+    if constexpr (is_in_loops<Op, S>) k.body = &Bodies::template find<Op, S, I...>;
+  } else if constexpr (requires { Op::outputs; }) {
+    k.entry =
+        entry_of_several<Device, Op, S>(std::make_index_sequence<static_cast<std::size_t>(Op::outputs)>{}, inputs);
+  } else {
+    k.entry = kernel<Device, ir::key<Op>>::template entry<S.out, S.in[I]...>;
+  }
+  return k;
+}
+
+template <class Device, class Bodies, class Row, class Signatures = std::make_index_sequence<Row::signatures.count>>
+struct registered_row;
+template <class Device, class Bodies, class Row, std::size_t... S>
+struct registered_row<Device, Bodies, Row, std::index_sequence<S...>> {
+  static constexpr registered_kernel list[] = {
+      kernel_of<Device, Bodies, typename Row::operation, Row::signatures.list[S]>(
+          std::make_index_sequence<static_cast<std::size_t>(Row::signatures.list[S].inputs)>{})...};
+};
+
+/// Those of a family, an element for each operation.
+template <class Device, class Bodies, class... Row>
+array_view<const kernel_registry::row> rows_of(operations::family<Row...>) {
+  static constexpr kernel_registry::row rows[] = {{registered_row<Device, Bodies, Row>::list}...};
+  return rows;
+}
+
+}  // namespace detail
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_REGISTRY_HPP
+
+namespace tagma::device::cpu {
 
 /// Kernels of a family, an element for each operation. A translation unit instantiates it where the kernels of the
 /// family are included.
 template <class Family>
 struct registered {
-  [[nodiscard]] static array_view<const array_view<const registered_kernel>> kernels();
+  [[nodiscard]] static array_view<const kernel_registry::row> kernels();
 };
 
 namespace detail {
 
-[[nodiscard]] constexpr bool is_half(dtype type) { return type == dtype::float16 || type == dtype::bfloat16; }
-
-/// Loops compute with floats instead of halves, and convert.
-template <class Op, operations::signature S>
-inline constexpr bool is_in_loops =
-    &ir::key<Op> == &ir::key<op::cast> || !(is_half(S.out) || is_half(S.in[0]) || is_half(S.in[S.inputs - 1]));
-
-template <class Op, operations::signature S, std::size_t... I>
-span_function find_span() {
-  constexpr int b = S.inputs > 1 ? 1 : 0, c = S.inputs > 2 ? 2 : 0;
-  using loop = fused_loop<on_cpu, types<load_of<S.in[I], true>...>, types<operation_of<ir::key<Op>, S.out, 0, b, c>>>;
-  return best_variant<typename loop::body, std::byte*, const std::byte* const*, std::int64_t>();
-}
-
-template <class Op, operations::signature S, std::size_t... O, std::size_t... I>
-constexpr kernel_entry entry_of_several(std::index_sequence<O...>, std::index_sequence<I...>) {
-  return kernel<on_cpu, ir::key<Op>>::template entry<S.output(O)..., S.in[I]...>;
-}
-
-template <class Op, operations::signature S, std::size_t... I>
-constexpr registered_kernel kernel_of(std::index_sequence<I...> inputs) {
-  registered_kernel k{&ir::key<Op>, S, {}, nullptr};
-  if constexpr (Op::kind == ir::op_kind::elementwise) {
-    if constexpr (is_in_loops<Op, S>) k.span = &find_span<Op, S, I...>;
-  } else if constexpr (requires { Op::outputs; }) {
-    k.entry = entry_of_several<Op, S>(std::make_index_sequence<static_cast<std::size_t>(Op::outputs)>{}, inputs);
-  } else {
-    k.entry = kernel<on_cpu, ir::key<Op>>::template entry<S.out, S.in[I]...>;
+/// What loops call for an operation: a function over neighbours, compiled for several kinds of processors.
+struct spans {
+  template <class Op, operations::signature S, std::size_t... I>
+  static loop_body find() {
+    constexpr int b = S.inputs > 1 ? 1 : 0, c = S.inputs > 2 ? 2 : 0;
+    using loop = fused_loop<on_cpu, types<load_of<S.in[I], true>...>, types<operation_of<ir::key<Op>, S.out, 0, b, c>>>;
+    return body_of(best_variant<typename loop::body, std::byte*, const std::byte* const*, std::int64_t>());
   }
-  return k;
-}
-
-template <class Row, class Signatures = std::make_index_sequence<Row::signatures.count>>
-struct registered_row;
-template <class Row, std::size_t... S>
-struct registered_row<Row, std::index_sequence<S...>> {
-  static constexpr registered_kernel list[] = {kernel_of<typename Row::operation, Row::signatures.list[S]>(
-      std::make_index_sequence<static_cast<std::size_t>(Row::signatures.list[S].inputs)>{})...};
 };
-
-template <class... Row>
-array_view<const array_view<const registered_kernel>> rows_of(operations::family<Row...>) {
-  static constexpr array_view<const registered_kernel> rows[] = {{registered_row<Row>::list}...};
-  return rows;
-}
 
 }  // namespace detail
 
 template <class Family>
-array_view<const array_view<const registered_kernel>> registered<Family>::kernels() {
-  return detail::rows_of(Family{});
+array_view<const kernel_registry::row> registered<Family>::kernels() {
+  return device::detail::rows_of<on_cpu, detail::spans>(Family{});
 }
 
 }  // namespace tagma::device::cpu
@@ -3733,16 +3823,14 @@ TAGMA_COLD TAGMA_DECL const ir::operation_face* find_operation_face(std::string_
 
 namespace tagma::device {
 
-namespace cpu {
 struct registered_kernel;
-}  // namespace cpu
 
 namespace operations {
 
 /// One of them.
 struct own_operation {
   const ir::operation_face* face = nullptr;
-  array_view<const cpu::registered_kernel> kernels{};     ///< of the CPU
+  array_view<const registered_kernel> kernels{};          ///< of the CPU
   const runtime::resource_functions* resource = nullptr;  ///< of an operation that stands for a thing of a container
 
   [[nodiscard]] std::string_view name() const { return face->info().name; }
@@ -3927,10 +4015,10 @@ inline constexpr bool has_a_name_of_its_own = !device::operations::is_operation_
 namespace detail {
 
 template <class Op, class Call>
-constexpr device::cpu::registered_kernel own_kernel() {
+constexpr device::registered_kernel own_kernel() {
   using call = call_types<Call>;
   if constexpr (Op::kind == ir::op_kind::elementwise)
-    return device::cpu::detail::kernel_of<Op, call::types>(
+    return device::detail::kernel_of<device::on_cpu, device::cpu::detail::spans, Op, call::types>(
         std::make_index_sequence<static_cast<std::size_t>(call::inputs)>{});
   else
     return {&ir::key<Op>, call::types, call::template entry<Op>, nullptr};
@@ -3938,7 +4026,7 @@ constexpr device::cpu::registered_kernel own_kernel() {
 
 template <class Op, class... Calls>
 struct own_kernels {
-  static constexpr device::cpu::registered_kernel list[] = {own_kernel<Op, Calls>()...};
+  static constexpr device::registered_kernel list[] = {own_kernel<Op, Calls>()...};
 };
 template <class Op>
 inline constexpr runtime::resource_functions own_resource{&runtime::resource_of<ir::key<Op>>::make,

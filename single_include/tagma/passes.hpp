@@ -1549,6 +1549,22 @@ inline void run_kept(const runtime::kernel_entry& kernel, const runtime::kernel_
 /// @}
 
 }  // namespace tagma::device::cpu::detail
+
+namespace tagma::device::cpu {
+
+/// Such a kernel as data.
+/// @param kernel outlives all calls
+[[nodiscard]] TAGMA_COLD inline runtime::kernel_entry kept(const runtime::kernel_entry& kernel) {
+  return {[](const runtime::kernel_args& args, const runtime::run_context& context) {
+            detail::run_kept(*static_cast<const runtime::kernel_entry*>(args.recipe), args, context);
+          },
+          [](const runtime::kernel_args& args, const runtime::run_context& context) {
+            return detail::prepare_kept(*static_cast<const runtime::kernel_entry*>(args.recipe), args, context);
+          },
+          nullptr, kernel.reads_run, &kernel};
+}
+
+}  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KEPT_KERNEL_HPP
 
 namespace tagma::device::cpu::detail {

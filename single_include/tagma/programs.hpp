@@ -1888,11 +1888,19 @@ TAGMA_DECL void any_program::name_outputs(array_view<const std::string_view> nam
 /// @file
 /// Devices besides CPUs, for sessions of programs that are data.
 
+namespace tagma::plan {
+class heap_plan;
+}
+
 namespace tagma::runtime {
 
-/// Devices besides CPUs, for sessions of programs that are data. Their kernels are those of the CPU.
+class step_kernels;
+
+/// Devices besides CPUs, for sessions of programs that are data.
 struct device_kind : plan::site_kind {
   owned<accelerator> (*start)(const gpu_options& options) = nullptr;
+  /// The kernels of those steps of a plan that are on such devices; nullptr: those of the CPU.
+  owned<step_kernels> (*find_kernels)(const plan::heap_plan& plan) = nullptr;
 };
 
 }  // namespace tagma::runtime
@@ -2646,9 +2654,9 @@ struct node_feed {
 /// The plan of some outputs, for some tensors that are fed.
 struct named_plan {
   /// @param fed nodes that are computed, and are fed instead; none twice
-  /// @param on_devices a node of the program is on a device that is no CPU
-  named_plan(const any_program& program, const plan::plan_site& where, bool on_devices, array_view<const int> outputs,
-             array_view<const ir::node_id> fed)
+  /// @param others the devices besides CPUs, if a node of the program is on one; else nullptr
+  named_plan(const any_program& program, const plan::plan_site& where, const device_kind* others,
+             array_view<const int> outputs, array_view<const ir::node_id> fed)
       : graph(program.graph()),
         planned((feed_all(fed), graph.view())),
         made(planned, roots_of(outputs), where),
@@ -2671,8 +2679,9 @@ struct named_plan {
       kernels.loops = &started_loops<bound_plan>::make;
       kernels.run_loops = waits ? &run_around_loops<bound_plan, session_pools> : &run_loops<session_pools>;
     }
-    if (on_devices) {
-      kernels.accelerator = found->entries();
+    if (others != nullptr) {
+      if (others->find_kernels != nullptr) found_there = others->find_kernels(made);
+      kernels.accelerator = found_there == nullptr ? kernels.cpu : found_there->entries();
       kernels.run_on_devices = waits ? &run_parked<accelerated_steps> : &run_on_devices<session_pools>;
       if (!view.loops.empty() && (waits || ir::has_late(g))) {
         kernels.loops = &started_loops<bound_plan>::make_joined;
@@ -2700,7 +2709,7 @@ struct named_plan {
   std::vector<ir::node_id> replaced;
   std::vector<ir::node_id> placeholders;
   std::vector<bool> needed;  ///< of each placeholder, whether these outputs depend on it
-  owned<step_kernels> found;
+  owned<step_kernels> found, found_there;
   kernel_tables kernels;
 
  private:
@@ -2777,13 +2786,14 @@ class session<any_program> {
   /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   explicit session(const any_program& program, const session_options& options = {})
       : session(program, options, nullptr) {}
-  /// A session with devices besides CPUs, such as `tagma::fake_gpus()`. Placement is that of a compiled program which
-  /// knows of such devices.
+  /// A session with devices besides CPUs, such as `tagma::gpus()` or `tagma::fake_gpus()`, which outlive it. Placement
+  /// is that of a compiled program which knows of such devices.
   /// @{
   session(const any_program& program, const session_options& options, const runtime::device_kind& others)
       : session(program, options, &others) {}
   session(const any_program& program, const session_options& options, const runtime::device_kind* others)
-      : program_(program),
+      : others_(others),
+        program_(program),
         graph_(program.graph()),
         site_(graph_, program.soft(), others, homes_in(options, others)),
         variables_(graph_, site_.view()),
@@ -3001,10 +3011,12 @@ class session<any_program> {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const owned<runtime::named_plan>& p : plans_)
       if (p->is_for(outputs, fed)) return *p;
-    plans_.push_back(make_owned<runtime::named_plan>(program_, site_.view(), site_.is_accelerated(), outputs, fed));
+    const runtime::device_kind* const others = site_.is_accelerated() ? others_ : nullptr;
+    plans_.push_back(make_owned<runtime::named_plan>(program_, site_.view(), others, outputs, fed));
     return *plans_.back();
   }
 
+  const runtime::device_kind* others_;
   any_program program_;
   ir::graph_view graph_;
   plan::heap_site site_;
@@ -3018,6 +3030,7 @@ class session<any_program> {
 session(const any_program&)->session<any_program>;
 session(const any_program&, const session_options&)->session<any_program>;
 session(const any_program&, const session_options&, const runtime::device_kind&)->session<any_program>;
+session(const any_program&, const session_options&, const runtime::device_kind*)->session<any_program>;
 
 }  // namespace tagma
 

@@ -3206,986 +3206,6 @@ class late_runs final : public data_runs {
 /// @file
 /// All kernels of the registry.
 
-// ---- tagma/device/cpu/found_kernels.hpp
-
-/// @file
-/// Picks the kernel of each step of a plan that was made when the program ran, and turns its loops into recipes.
-
-#include <deque>
-#include <string>
-
-// ---- tagma/device/cpu/registry.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_REGISTRY_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_REGISTRY_HPP
-
-/// @file
-/// The kernels of the CPU as values, found by operation and element types: the classes that `kernel_table.hpp` picks
-/// from, for every signature of `operations.hpp`. Plain programs include none of this.
-
-#include <utility>
-
-// ---- tagma/device/cpu/interpreted_loop.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
-
-/// @file
-/// Fused loops whose recipe is data: block by block in cache, one vectorised body after the other over rows of scratch
-/// memory. A body is a loop of one operation, so each result is rounded as in a loop that was compiled, and the bytes
-/// are the same. As there, values of 16 bits are floats until they are stored.
-
-namespace tagma::device::cpu {
-
-/// The most values in scratch memory: loads that are converted or repeated, results, and one on its way.
-inline constexpr std::size_t most_rows = most_loads + ir::max_group + 1;
-
-/// What a loop does with a block: calls `span` over rows.
-struct loop_call {
-  span_function span = nullptr;
-  std::int16_t operand[3]{};  ///< loads first, then rows of scratch memory
-  std::int16_t operands = 0;
-  std::int16_t result = 0;  ///< a row, or -1 for the result of the loop
-};
-/// A tensor that a loop reads: where its elements are, or in a row of scratch memory.
-struct loop_input {
-  std::int64_t size = 1;            ///< bytes of an element
-  bool repeated = false;            ///< one element stands for a whole row
-  span_function convert = nullptr;  ///< from 16 bits to float
-  std::int16_t row = -1;            ///< of what is repeated or converted
-};
-
-/// A fused loop as data.
-struct loop_recipe {
-  heap_array<loop_input> inputs;
-  heap_array<loop_call> calls;
-  std::size_t rows = 0;  ///< of scratch memory
-};
-
-namespace detail {
-
-/// Elements of a block, of which a few rows fit into the first cache.
-inline constexpr std::int64_t block_elements = 512;
-inline constexpr std::size_t row_bytes = static_cast<std::size_t>(block_elements) * 8;
-
-struct interpreted_state final : kernel_state {
-  explicit interpreted_state(const kernel_args& args)
-      : extents(args), recipe(*static_cast<const loop_recipe*>(args.recipe)) {}
-  loop_extents extents;
-  const loop_recipe& recipe;
-  std::int64_t result_size = 1;
-};
-
-/// As many copies of an element as a block has.
-void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n);
-
-/// Computes `n` neighbouring elements.
-void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
-               std::byte* scratch);
-
-void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last);
-
-/// As `run_loop`, with the same split.
-void run_interpreted(const kernel_args& args, const run_context& context);
-
-owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&);
-
-}  // namespace detail
-
-/// The kernel of a loop.
-/// @param recipe outlives all calls
-[[nodiscard]] kernel_entry interpreted(const loop_recipe& recipe);
-
-}  // namespace tagma::device::cpu
-
-// ---- tagma/device/cpu/interpreted_loop.ipp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
-#define TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
-
-/// @file
-/// Definitions of interpreted_loop.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::device::cpu::detail {
-
-TAGMA_DECL void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n) {
-  const auto fill = [&]<class T>(T element) {
-    __builtin_memcpy(&element, from, sizeof element);
-    T* const row = reinterpret_cast<T*>(to);
-    for (std::int64_t i = 0; i < n; ++i) row[i] = element;
-  };
-  switch (size) {
-    case 1:
-      return fill(std::uint8_t{});
-    case 2:
-      return fill(std::uint16_t{});
-    case 4:
-      return fill(std::uint32_t{});
-    default:
-      return fill(std::uint64_t{});
-  }
-}
-
-TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
-                          std::byte* scratch) {
-  const loop_recipe& r = s.recipe;
-  const std::byte* value[most_loads + most_rows];
-  const auto row = [&](std::int16_t i) { return scratch + static_cast<std::size_t>(i) * row_bytes; };
-  const std::size_t loads = r.inputs.size();
-  for (std::size_t i = 0; i < r.rows; ++i) value[loads + i] = row(static_cast<std::int16_t>(i));
-  const std::int64_t most = n < block_elements ? n : block_elements;
-  for (std::size_t l = 0; l < loads; ++l) {
-    const loop_input& input = r.inputs[l];
-    value[l] = input.row < 0 ? in[l] : row(input.row);
-    if (!input.repeated) continue;
-    if (input.convert == nullptr) {
-      repeat_element(row(input.row), in[l], input.size, most);
-    } else {
-      std::byte one[sizeof(float)];
-      input.convert(one, in + l, 1);
-      repeat_element(row(input.row), one, sizeof one, most);
-    }
-  }
-  for (std::int64_t i = 0; i < n; i += block_elements) {
-    const std::int64_t count = n - i < block_elements ? n - i : block_elements;
-    for (std::size_t l = 0; l < loads; ++l) {
-      const loop_input& input = r.inputs[l];
-      if (input.repeated) continue;
-      const std::byte* const from = in[l] + i * input.size;
-      if (input.convert == nullptr)
-        value[l] = from;
-      else
-        input.convert(row(input.row), &from, count);
-    }
-    for (const loop_call& c : r.calls) {
-      const std::byte* from[3];
-      for (int k = 0; k < c.operands; ++k) from[k] = value[c.operand[k]];
-      c.span(c.result < 0 ? out + i * s.result_size : row(c.result), from, count);
-    }
-  }
-}
-
-[[gnu::noinline]] TAGMA_DECL void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
-  const auto& s = *static_cast<const interpreted_state*>(args.state);
-  alignas(64) std::byte scratch[most_rows * row_bytes];  // of which rows that are not used are never touched
-  const loop_extents& e = s.extents;
-  const std::byte* in[most_loads];
-  if (e.rows == 1) {
-    for (std::size_t l = 0; l < args.in.size(); ++l)
-      in[l] = args.in[l].data + (s.recipe.inputs[l].repeated ? 0 : first * s.recipe.inputs[l].size);
-    return interpret(s, args.out.data + first * s.result_size, in, last - first, scratch);
-  }
-  for (std::int64_t r = first; r < last; ++r) {
-    point_at_row(e, args, r, in);
-    interpret(s, args.out.data + r * e.inner * s.result_size, in, e.inner, scratch);
-  }
-}
-
-TAGMA_DECL void run_interpreted(const kernel_args& args, const run_context& context) {
-  share_loop(static_cast<const interpreted_state*>(args.state)->extents, args, context, &interpret_part);
-}
-
-[[gnu::cold]] TAGMA_DECL owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&) {
-  auto state = make_owned<interpreted_state>(args);
-  state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
-  return state;
-}
-
-}  // namespace tagma::device::cpu::detail
-
-namespace tagma::device::cpu {
-
-TAGMA_DECL kernel_entry interpreted(const loop_recipe& recipe) {
-  kernel_entry entry{&detail::run_interpreted, &detail::prepare_interpreted};
-  entry.recipe = &recipe;
-  return entry;
-}
-
-}  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
-#endif  // TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
-// ---- tagma/device/operations.hpp
-#ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
-#define TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
-
-/// @file
-/// The operations that devices have kernels for, and the element types of each: one list for the registry, for the
-/// tests that run every kernel, and for docs/operations.md.
-
-namespace tagma::device::operations {
-
-/// The element types of one kernel: of its result and of its inputs. A kernel of more inputs repeats the last type.
-struct signature {
-  dtype element = dtype::none;  ///< what the table of operations counts
-  dtype second = dtype::none;   ///< a type that varies beside it: of indices, of the result of a conversion
-  dtype out = dtype::none;
-  dtype in[3]{};
-  int inputs = 0;
-  dtype rest = dtype::none;  ///< of the results behind the first, where there are several; none: as the first
-
-  [[nodiscard]] constexpr dtype input(std::size_t i) const {
-    return in[i < static_cast<std::size_t>(inputs) ? i : static_cast<std::size_t>(inputs) - 1];
-  }
-  /// The element type of result `k` of an operation with several.
-  [[nodiscard]] constexpr dtype output(std::size_t k) const { return k == 0 || rest == dtype::none ? out : rest; }
-};
-
-/// All signatures of one operation.
-struct signature_list {
-  signature list[112]{};
-  std::size_t count = 0;
-
-  constexpr void add(const signature& s) { list[count++] = s; }
-  [[nodiscard]] constexpr array_view<const signature> view() const { return {list, count}; }
-};
-
-/// The element types, in the order of the table.
-inline constexpr dtype element_types[] = {dtype::float64, dtype::float32, dtype::float16, dtype::bfloat16,
-                                          dtype::int64,   dtype::int32,   dtype::int16,   dtype::int8,
-                                          dtype::uint8,   dtype::boolean, dtype::string};
-
-// What the functions of expr/op ask of element types, beside `is_floating`, `is_integer` and `is_numeric`.
-[[nodiscard]] constexpr bool is_any(dtype type) { return type != dtype::none; }
-[[nodiscard]] constexpr bool is_no_string(dtype type) { return type != dtype::string; }
-[[nodiscard]] constexpr bool is_bool(dtype type) { return type == dtype::boolean; }
-[[nodiscard]] constexpr bool is_index(dtype type) {
-  return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
-}
-
-/// Inputs and result have one type.
-template <bool (*Accepts)(dtype), int Inputs>
-[[nodiscard]] constexpr signature_list same() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (Accepts(t)) all.add({t, dtype::none, t, {t, t, t}, Inputs});
-  return all;
-}
-/// Inputs have one type, the result another.
-template <bool (*Accepts)(dtype), int Inputs, dtype Out>
-[[nodiscard]] constexpr signature_list to() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (Accepts(t)) all.add({t, dtype::none, Out, {t, t, t}, Inputs});
-  return all;
-}
-/// The second input has a type of its own.
-template <bool (*Accepts)(dtype), int Inputs, bool (*Second)(dtype)>
-[[nodiscard]] constexpr signature_list with() {
-  signature_list all;
-  for (const dtype t : element_types)
-    for (const dtype u : element_types)
-      if (Accepts(t) && Second(u)) all.add({t, u, t, {t, u, t}, Inputs});
-  return all;
-}
-/// The same, where only one type will do.
-template <bool (*Accepts)(dtype), int Inputs, dtype Second>
-[[nodiscard]] constexpr signature_list beside() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (Accepts(t)) all.add({t, dtype::none, t, {t, Second, t}, Inputs});
-  return all;
-}
-/// The first result has the type of the input, the others are positions.
-template <bool (*Accepts)(dtype)>
-[[nodiscard]] constexpr signature_list same_and_positions() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (Accepts(t)) all.add({t, dtype::none, t, {t, t, t}, 1, dtype::int64});
-  return all;
-}
-[[nodiscard]] constexpr signature_list selections() {
-  signature_list all;
-  for (const dtype t : element_types)
-    if (is_no_string(t)) all.add({t, dtype::none, t, {dtype::boolean, t, t}, 3});
-  return all;
-}
-[[nodiscard]] constexpr signature_list conversions() {
-  signature_list all;
-  for (const dtype from : element_types)
-    for (const dtype to : element_types)
-      if (is_no_string(from) && is_no_string(to)) all.add({from, to, to, {from}, 1});
-  return all;
-}
-[[nodiscard]] constexpr signature_list one_hots() {
-  signature_list all;
-  for (const dtype t : element_types)
-    for (const dtype index : element_types)
-      if (is_no_string(t) && is_index(index)) all.add({t, index, t, {index}, 1});
-  return all;
-}
-[[nodiscard]] constexpr signature_list rates() {
-  signature_list all;
-  all.add({dtype::float64, dtype::none, dtype::float64, {dtype::int64}, 1});
-  return all;
-}
-
-/// One operation.
-template <class Op, signature_list (*Signatures)()>
-struct row {
-  using operation = Op;
-  static constexpr signature_list signatures = Signatures();
-};
-
-/// Operations whose kernels are compiled together.
-template <class... Row>
-struct family {};
-
-using arithmetic = family<row<op::add, &same<&is_numeric, 2>>, row<op::subtract, &same<&is_numeric, 2>>,
-                          row<op::multiply, &same<&is_numeric, 2>>, row<op::divide, &same<&is_numeric, 2>>,
-                          row<op::maximum, &same<&is_numeric, 2>>, row<op::minimum, &same<&is_numeric, 2>>,
-                          row<op::negate, &same<&is_numeric, 1>>, row<op::abs, &same<&is_numeric, 1>>,
-                          row<op::sign, &same<&is_numeric, 1>>, row<op::square, &same<&is_numeric, 1>>,
-                          row<op::floor, &same<&is_floating, 1>>, row<op::ceil, &same<&is_floating, 1>>,
-                          row<op::round, &same<&is_floating, 1>>, row<op::broadcast_like, &same<&is_no_string, 1>>>;
-
-using comparison = family<
-    row<op::equal, &to<&is_no_string, 2, dtype::boolean>>, row<op::not_equal, &to<&is_no_string, 2, dtype::boolean>>,
-    row<op::less, &to<&is_numeric, 2, dtype::boolean>>, row<op::less_equal, &to<&is_numeric, 2, dtype::boolean>>,
-    row<op::greater, &to<&is_numeric, 2, dtype::boolean>>, row<op::greater_equal, &to<&is_numeric, 2, dtype::boolean>>,
-    row<op::logical_and, &same<&is_bool, 2>>, row<op::logical_or, &same<&is_bool, 2>>,
-    row<op::logical_not, &same<&is_bool, 1>>, row<op::select, &selections>>;
-
-using conversion = family<row<op::cast, &conversions>>;
-
-using elementary = family<row<op::exp, &same<&is_floating, 1>>, row<op::log, &same<&is_floating, 1>>,
-                          row<op::log1p, &same<&is_floating, 1>>, row<op::expm1, &same<&is_floating, 1>>,
-                          row<op::sqrt, &same<&is_floating, 1>>, row<op::rsqrt, &same<&is_floating, 1>>,
-                          row<op::tanh, &same<&is_floating, 1>>, row<op::sigmoid, &same<&is_floating, 1>>,
-                          row<op::softplus, &same<&is_floating, 1>>, row<op::erf, &same<&is_floating, 1>>,
-                          row<op::sin, &same<&is_floating, 1>>, row<op::cos, &same<&is_floating, 1>>,
-                          row<op::power, &same<&is_floating, 2>>, row<op::relu, &same<&is_floating, 1>>,
-                          row<op::relu_gradient, &same<&is_floating, 2>>>;
-
-using reduction = family<row<op::sum, &same<&is_numeric, 1>>, row<op::product, &same<&is_numeric, 1>>,
-                         row<op::reduce_max, &same<&is_numeric, 1>>, row<op::reduce_min, &same<&is_numeric, 1>>,
-                         row<op::fraction, &same<&is_floating, 1>>, row<op::all, &same<&is_bool, 1>>,
-                         row<op::any, &same<&is_bool, 1>>, row<op::argmax, &to<&is_numeric, 1, dtype::int64>>,
-                         row<op::argmin, &to<&is_numeric, 1, dtype::int64>>, row<op::moments, &same<&is_floating, 1>>>;
-
-using contraction =
-    family<row<op::matmul, &same<&is_floating, 2>>, row<op::conv2d, &same<&is_floating, 2>>,
-           row<op::conv2d_bias, &same<&is_floating, 3>>, row<op::conv2d_input_gradient, &same<&is_floating, 3>>,
-           row<op::conv2d_filter_gradient, &same<&is_floating, 3>>>;
-
-using pooling = family<row<op::max_pool, &same<&is_floating, 1>>, row<op::max_pool_gradient, &same<&is_floating, 3>>,
-                       row<op::max_pool_select, &same<&is_floating, 3>>, row<op::average_pool, &same<&is_floating, 1>>,
-                       row<op::average_pool_gradient, &same<&is_floating, 2>>>;
-
-using rows = family<row<op::softmax, &same<&is_floating, 1>>, row<op::log_softmax, &same<&is_floating, 1>>,
-                    row<op::sparse_softmax_cross_entropy, &with<&is_floating, 2, &is_integer>>,
-                    row<op::sparse_softmax_cross_entropy_gradient, &with<&is_floating, 3, &is_integer>>,
-                    row<op::top_k, &same_and_positions<&is_numeric>>,
-                    row<op::gather_last, &beside<&is_numeric, 2, dtype::int64>>,
-                    row<op::scatter_last, &beside<&is_floating, 3, dtype::int64>>>;
-
-using cells = family<row<op::lstm_gates, &same<&is_floating, 1>>, row<op::lstm_gates_gradient, &same<&is_floating, 1>>,
-                     row<op::gru_gates, &same<&is_floating, 1>>, row<op::gru_gates_gradient, &same<&is_floating, 1>>,
-                     row<op::gru_output, &same<&is_floating, 1>>, row<op::gru_output_gradient, &same<&is_floating, 1>>>;
-
-using order =
-    family<row<op::argsort, &to<&is_numeric, 1, dtype::int64>>, row<op::cumulative_sum, &same<&is_numeric, 1>>,
-           row<op::random_permutation, &to<&is_any, 1, dtype::int64>>>;
-
-/// Those that find how large their results are.
-using filters =
-    family<row<op::nonzero, &to<&is_no_string, 1, dtype::int64>>, row<op::unique, &same_and_positions<&is_numeric>>>;
-
-using movement =
-    family<row<op::slice, &same<&is_any, 1>>, row<op::slice_gradient, &same<&is_floating, 2>>,
-           row<op::pad, &same<&is_any, 2>>, row<op::concat, &same<&is_any, 1>>, row<op::split, &same<&is_any, 1>>,
-           row<op::part_of_whole, &same<&is_floating, 1>>, row<op::part_into_whole, &same<&is_floating, 1>>,
-           row<op::tile, &same<&is_any, 1>>, row<op::tile_gradient, &same<&is_floating, 2>>,
-           row<op::transpose, &same<&is_any, 1>>, row<op::gather, &with<&is_any, 2, &is_index>>,
-           row<op::scatter_rows, &with<&is_floating, 3, &is_index>>, row<op::one_hot, &one_hots>>;
-
-using state = family<row<op::assign, &same<&is_any, 2>>, row<op::assign_add, &same<&is_numeric, 2>>,
-                     row<op::assign_sub, &same<&is_numeric, 2>>, row<op::scatter_add, &with<&is_numeric, 3, &is_index>>,
-                     row<op::initialize, &same<&is_no_string, 1>>>;
-
-using chance = family<row<op::random_uniform, &same<&is_floating, 1>>, row<op::random_normal, &same<&is_floating, 1>>,
-                      row<op::truncated_normal, &same<&is_floating, 1>>>;
-
-template <class Update>
-using update_row = row<Update, &same<&is_floating, 1>>;
-template <class Update>
-using sparse_update_row = row<op::apply_rows<Update>, &same<&is_floating, 1>>;
-
-using training =
-    family<update_row<op::apply_sgd>, update_row<op::apply_momentum>, update_row<op::apply_adagrad>,
-           update_row<op::apply_adadelta>, update_row<op::apply_rmsprop>, update_row<op::apply_centered_rmsprop>,
-           update_row<op::apply_adam>, update_row<op::apply_adamw>, update_row<op::apply_ftrl>,
-           sparse_update_row<op::apply_sgd>, sparse_update_row<op::apply_momentum>,
-           sparse_update_row<op::apply_adagrad>, sparse_update_row<op::apply_adadelta>,
-           sparse_update_row<op::apply_rmsprop>, sparse_update_row<op::apply_centered_rmsprop>,
-           sparse_update_row<op::apply_adam>, sparse_update_row<op::apply_adamw>, sparse_update_row<op::apply_ftrl>,
-           row<op::scheduled_rate, &rates>>;
-
-/// Nothing is computed: a device needs no kernel.
-using views = family<row<op::reshape, &same<&is_any, 1>>, row<op::expand_dims, &same<&is_any, 1>>,
-                     row<op::squeeze, &same<&is_any, 1>>, row<op::merge_axes, &same<&is_any, 1>>,
-                     row<op::identity, &same<&is_any, 1>>, row<op::stop_gradient, &same<&is_any, 1>>>;
-
-/// What plans have beside the operations of programs.
-using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>,
-                        row<ir::keep, &same<&is_any, 1>>>;
-
-/// All operations of programs, in the order of the table.
-template <class... Family>
-struct families {};
-using all_families = families<arithmetic, comparison, conversion, elementary, reduction, contraction, pooling, rows,
-                              cells, order, filters, movement, views, state, chance, training>;
-
-}  // namespace tagma::device::operations
-#endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
-
-namespace tagma::device::cpu {
-
-/// One kernel: of an operation, or the body of an element-wise one.
-struct registered_kernel {
-  const char* key = nullptr;
-  operations::signature types;
-  kernel_entry entry;
-  span_function (*span)() = nullptr;  ///< of an element-wise operation, over neighbours; the best for this machine
-};
-
-/// Kernels of a family, an element for each operation. A translation unit instantiates it where the kernels of the
-/// family are included.
-template <class Family>
-struct registered {
-  [[nodiscard]] static array_view<const array_view<const registered_kernel>> kernels();
-};
-
-namespace detail {
-
-[[nodiscard]] constexpr bool is_half(dtype type) { return type == dtype::float16 || type == dtype::bfloat16; }
-
-/// Loops compute with floats instead of halves, and convert.
-template <class Op, operations::signature S>
-inline constexpr bool is_in_loops =
-    &ir::key<Op> == &ir::key<op::cast> || !(is_half(S.out) || is_half(S.in[0]) || is_half(S.in[S.inputs - 1]));
-
-template <class Op, operations::signature S, std::size_t... I>
-span_function find_span() {
-  constexpr int b = S.inputs > 1 ? 1 : 0, c = S.inputs > 2 ? 2 : 0;
-  using loop = fused_loop<on_cpu, types<load_of<S.in[I], true>...>, types<operation_of<ir::key<Op>, S.out, 0, b, c>>>;
-  return best_variant<typename loop::body, std::byte*, const std::byte* const*, std::int64_t>();
-}
-
-template <class Op, operations::signature S, std::size_t... O, std::size_t... I>
-constexpr kernel_entry entry_of_several(std::index_sequence<O...>, std::index_sequence<I...>) {
-  return kernel<on_cpu, ir::key<Op>>::template entry<S.output(O)..., S.in[I]...>;
-}
-
-template <class Op, operations::signature S, std::size_t... I>
-constexpr registered_kernel kernel_of(std::index_sequence<I...> inputs) {
-  registered_kernel k{&ir::key<Op>, S, {}, nullptr};
-  if constexpr (Op::kind == ir::op_kind::elementwise) {
-    if constexpr (is_in_loops<Op, S>) k.span = &find_span<Op, S, I...>;
-  } else if constexpr (requires { Op::outputs; }) {
-    k.entry = entry_of_several<Op, S>(std::make_index_sequence<static_cast<std::size_t>(Op::outputs)>{}, inputs);
-  } else {
-    k.entry = kernel<on_cpu, ir::key<Op>>::template entry<S.out, S.in[I]...>;
-  }
-  return k;
-}
-
-template <class Row, class Signatures = std::make_index_sequence<Row::signatures.count>>
-struct registered_row;
-template <class Row, std::size_t... S>
-struct registered_row<Row, std::index_sequence<S...>> {
-  static constexpr registered_kernel list[] = {kernel_of<typename Row::operation, Row::signatures.list[S]>(
-      std::make_index_sequence<static_cast<std::size_t>(Row::signatures.list[S].inputs)>{})...};
-};
-
-template <class... Row>
-array_view<const array_view<const registered_kernel>> rows_of(operations::family<Row...>) {
-  static constexpr array_view<const registered_kernel> rows[] = {{registered_row<Row>::list}...};
-  return rows;
-}
-
-}  // namespace detail
-
-template <class Family>
-array_view<const array_view<const registered_kernel>> registered<Family>::kernels() {
-  return detail::rows_of(Family{});
-}
-
-}  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_REGISTRY_HPP
-// ---- tagma/device/kernel_then_loop.hpp
-#ifndef TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
-#define TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
-
-/// @file
-/// Steps of two kernels, of devices that do such.
-
-namespace tagma::device {
-
-/// True for operations whose kernels on a GPU go on with the loop over their result: libraries do much of it on the
-/// way.
-[[nodiscard]] constexpr bool begins_loop(const ir::op_info& info) { return info.key == &ir::key<op::matmul>; }
-
-/// A kernel that goes on with a loop over its result, one after the other: the loop reads the result where it stands,
-/// as its first tensor, and writes over it. Pointers, since nvcc writes references to static members wrongly.
-struct kernel_and_loop {
-  const runtime::kernel_entry* kernel = nullptr;
-  const runtime::kernel_entry* loop = nullptr;
-  std::size_t inputs = 0;  ///< of the kernel; the others are the loop's
-
-  [[nodiscard]] owned<runtime::kernel_state> prepare(const runtime::kernel_args& args,
-                                                     const runtime::run_context& context) const {
-    auto made = make_owned<states>();
-    const split parts(args, *made, *this);
-    if (kernel->prepare != nullptr) made->kernel = kernel->prepare(parts.kernel, context);
-    if (loop->prepare != nullptr) made->loop = loop->prepare(parts.loop, context);
-    return made;
-  }
-  void run(const runtime::kernel_args& args, const runtime::run_context& context) const {
-    const split parts(args, *static_cast<const states*>(args.state), *this);
-    kernel->run(parts.kernel, context);
-    loop->run(parts.loop, context);
-  }
-
- private:
-  struct states final : runtime::kernel_state {
-    owned<runtime::kernel_state> kernel, loop;
-  };
-  /// The arguments of both. Addresses may differ from run to run.
-  struct split {
-    split(const runtime::kernel_args& args, const states& s, const kernel_and_loop& of) : kernel(args), loop(args) {
-      kernel.in = args.in.first(of.inputs);
-      kernel.state = s.kernel.get();
-      kernel.recipe = of.kernel->recipe;
-      in[0] = args.out;
-      declared[0] = args.declared_out;
-      std::size_t count = 1;
-      for (std::size_t k = of.inputs; k < args.in.size(); ++k) {
-        in[count] = args.in[k];
-        declared[count++] = args.declared[k];
-      }
-      loop.in = {in, count};
-      loop.declared = {declared, count};
-      loop.state = s.loop.get();
-      loop.recipe = of.loop->recipe;
-    }
-    runtime::operand in[ir::max_group_loads];
-    shape declared[ir::max_group_loads];
-    runtime::kernel_args kernel, loop;
-  };
-};
-
-/// The entry of two kernels that the compiler knows.
-template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
-class kernel_then_loop {
-  static owned<runtime::kernel_state> prepare(const runtime::kernel_args& args, const runtime::run_context& context) {
-    return kernel_and_loop{Kernel, Loop, Inputs}.prepare(args, context);
-  }
-  static void run(const runtime::kernel_args& args, const runtime::run_context& context) {
-    kernel_and_loop{Kernel, Loop, Inputs}.run(args, context);
-  }
-
- public:
-  static constexpr runtime::kernel_entry entry{&kernel_then_loop::run, &kernel_then_loop::prepare, nullptr,
-                                               Kernel->reads_run || Loop->reads_run};
-};
-
-}  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
-// ---- tagma/device/own_operations.hpp
-#ifndef TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
-#define TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
-
-/// @file
-/// Operations of a program's own, as the process knows them: by name, beside those of the library. Files that list them
-/// may be initialised in any order, and by any thread.
-
-#include <deque>
-#include <string>
-#include <string_view>
-#include <vector>
-
-// ---- tagma/device/operation_faces.hpp
-#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
-#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
-
-/// @file
-/// All operations by name, with what they take: for those who read graphs that no compiler has seen.
-
-#include <string_view>
-
-// ---- tagma/device/face_list.hpp
-#ifndef TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
-#define TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
-
-/// @file
-/// Lists of operations as data, made of lists of types.
-
-#include <cstddef>
-
-namespace tagma::device::operations {
-
-/// Operations that are no rows of a family.
-template <class... Op>
-struct operation_list {};
-
-namespace detail {
-
-/// Room for all of them.
-struct face_list {
-  const ir::operation_face* list[256]{};
-  std::size_t count = 0;
-};
-template <class... Row>
-constexpr void add_faces(family<Row...>, face_list& to) {
-  ((to.list[to.count++] = &ir::face<typename Row::operation>), ...);
-}
-template <class... Op>
-constexpr void add_faces(operation_list<Op...>, face_list& to) {
-  ((to.list[to.count++] = &ir::face<Op>), ...);
-}
-
-}  // namespace detail
-
-}  // namespace tagma::device::operations
-#endif  // TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
-// ---- tagma/device/input_operations.hpp
-#ifndef TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
-#define TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
-
-/// @file
-/// The operations of programs that use things of containers: queues, readers, iterators; and those that take apart what
-/// comes from there. Their kernels are of the CPU, and most of them take what elements there are.
-
-namespace tagma::device::operations {
-
-/// One kernel for all operands, whose result is of type `Out`; none: of any type, or there are several.
-template <dtype Out = dtype::none>
-[[nodiscard]] constexpr signature_list whatever() {
-  signature_list all;
-  all.add({Out, dtype::none, Out, {}, 0});
-  return all;
-}
-
-using queues =
-    family<row<op::enqueue, &whatever<dtype::int64>>, row<op::dequeue, &whatever<>>,
-           row<op::dequeue_up_to, &whatever<>>, row<op::dequeue_open, &whatever<>>,
-           row<op::queue_size, &whatever<dtype::int64>>, row<op::queue_close, &whatever<dtype::int64>>,
-           row<op::chosen_enqueue, &whatever<dtype::int64>>, row<op::chosen_dequeue, &whatever<>>,
-           row<op::chosen_dequeue_up_to, &whatever<>>, row<op::chosen_dequeue_open, &whatever<>>,
-           row<op::chosen_queue_size, &whatever<dtype::int64>>, row<op::chosen_queue_close, &whatever<dtype::int64>>>;
-
-using readers =
-    family<row<op::read, &whatever<>>, row<op::read_up_to, &whatever<>>, row<op::reader_count, &whatever<dtype::int64>>,
-           row<op::get_next, &whatever<>>, row<op::get_next_open, &whatever<>>>;
-
-/// Texts that are taken apart.
-using records = family<row<op::text_constant, &whatever<dtype::string>>, row<op::decode_raw, &whatever<>>,
-                       row<op::decode_raw_open, &whatever<>>, row<op::decode_csv, &whatever<>>,
-                       row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>,
-                       row<op::parse_feature_lists, &whatever<>>, row<op::decode_image, &whatever<dtype::uint8>>>;
-
-/// Where an edge of a graph leads to another part of it.
-using exchange =
-    family<row<op::send, &whatever<dtype::int64>>, row<op::receive, &whatever<>>, row<op::receive_open, &whatever<>>>;
-
-using input_families = families<queues, readers, records, exchange>;
-
-}  // namespace tagma::device::operations
-#endif  // TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
-
-namespace tagma::device::operations {
-
-/// What graphs have beside the operations of `all_families` and `input_families`: leaves, things of containers, results
-/// of operations that have several, and loops.
-using structural = operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group,
-                                  ir::keep, op::queue, op::reader, op::iterator, op::row, ir::loop_head, ir::times_head,
-                                  ir::while_head, ir::loop_given, ir::loop_element, ir::loop_member, ir::loop_carried,
-                                  ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
-
-/// All operations that a finished graph may have.
-[[nodiscard]] array_view<const ir::operation_face* const> operation_faces();
-
-/// The operation of a name, or nullptr.
-[[nodiscard]] const ir::operation_face* find_operation_face(std::string_view name);
-
-namespace detail {
-
-template <class... Row>
-constexpr bool has_name(family<Row...>, std::string_view name) {
-  return (false || ... || (Row::operation::name == name));
-}
-template <class... Op>
-constexpr bool has_name(operation_list<Op...>, std::string_view name) {
-  return (false || ... || (Op::name == name));
-}
-template <class... Family>
-constexpr bool has_name(families<Family...>, std::string_view name) {
-  return (false || ... || has_name(Family{}, name));
-}
-
-}  // namespace detail
-
-/// Whether an operation that a finished graph may have is called so.
-[[nodiscard]] constexpr bool is_operation_name(std::string_view name) {
-  return detail::has_name(all_families{}, name) || detail::has_name(input_families{}, name) ||
-         detail::has_name(structural{}, name);
-}
-
-}  // namespace tagma::device::operations
-
-// ---- tagma/device/operation_faces.ipp
-#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
-#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
-
-/// @file
-/// Definitions of operation_faces.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::device::operations {
-
-namespace detail {
-
-template <class... Family, class... Input>
-constexpr face_list make_faces(families<Family...>, families<Input...>) {
-  face_list all;
-  (add_faces(Family{}, all), ...);
-  (add_faces(Input{}, all), ...);
-  add_faces(structural{}, all);
-  return all;
-}
-inline constexpr face_list faces = make_faces(all_families{}, input_families{});
-
-}  // namespace detail
-
-TAGMA_DECL array_view<const ir::operation_face* const> operation_faces() {
-  return {detail::faces.list, detail::faces.count};
-}
-
-TAGMA_COLD TAGMA_DECL const ir::operation_face* find_operation_face(std::string_view name) {
-  for (const ir::operation_face* const f : operation_faces())
-    if (f->info().name == name) return f;
-  return nullptr;
-}
-
-}  // namespace tagma::device::operations
-#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
-#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
-
-namespace tagma::device {
-
-namespace cpu {
-struct registered_kernel;
-}  // namespace cpu
-
-namespace operations {
-
-/// One of them.
-struct own_operation {
-  const ir::operation_face* face = nullptr;
-  array_view<const cpu::registered_kernel> kernels{};     ///< of the CPU
-  const runtime::resource_functions* resource = nullptr;  ///< of an operation that stands for a thing of a container
-
-  [[nodiscard]] std::string_view name() const { return face->info().name; }
-};
-
-/// What errors say behind the name of an operation that nobody knows.
-inline constexpr std::string_view how_to_list =
-    "; an operation of one's own is listed in one file of the program, by tagma::listed_operation "
-    "(<tagma/own_operations.hpp>)";
-
-/// All of a process. Nothing leaves the list.
-class own_operation_list {
- public:
-  [[nodiscard]] static own_operation_list& of_process() {
-    static own_operation_list list;
-    return list;
-  }
-
-  /// Adds one. Listing the same once more is no harm.
-  /// Throws AlreadyExists for a name that another operation has, and for a second listing with other kernels.
-  TAGMA_COLD void add(const own_operation& added) {
-    const mutex_lock lock(mutex_);
-    const std::string problem = refuse(added);
-    if (!problem.empty()) fail(status_code::already_exists, problem);
-    if (find_name(added.name()) == nullptr) list_.push_back(added);
-  }
-  /// The same before `main` begins, where nobody could catch an error: `find` throws it, for this name.
-  TAGMA_COLD void add_early(const own_operation& added) {
-    const mutex_lock lock(mutex_);
-    std::string problem = refuse(added);
-    if (!problem.empty()) conflicts_.push_back({added.name(), static_cast<std::string&&>(problem)});
-    if (find_name(added.name()) == nullptr) list_.push_back(added);
-  }
-
-  /// The operation of a name, or nullptr. Throws AlreadyExists if several were listed with it.
-  [[nodiscard]] TAGMA_COLD const own_operation* find(std::string_view name) const {
-    const mutex_lock lock(mutex_);
-    for (const conflict& c : conflicts_)
-      if (c.name == name) fail(status_code::already_exists, c.text);
-    return find_name(name);
-  }
-  /// The same by `ir::key`.
-  [[nodiscard]] TAGMA_COLD const own_operation* find_key(const char* key) const {
-    const mutex_lock lock(mutex_);
-    for (const own_operation& o : list_)
-      if (o.face->info().key == key) return &o;
-    return nullptr;
-  }
-  TAGMA_COLD void append_faces(std::vector<const ir::operation_face*>& to) const {
-    const mutex_lock lock(mutex_);
-    for (const own_operation& o : list_) to.push_back(o.face);
-  }
-
- private:
-  struct conflict {
-    std::string_view name;
-    std::string text;
-  };
-
-  [[nodiscard]] TAGMA_COLD const own_operation* find_name(std::string_view name) const {
-    for (const own_operation& o : list_)
-      if (o.name() == name) return &o;
-    return nullptr;
-  }
-  /// Why one cannot be added, or nothing.
-  [[nodiscard]] TAGMA_COLD std::string refuse(const own_operation& added) const {
-    const own_operation* const known = find_name(added.name());
-    if (known == nullptr) return {};
-    const std::string who = sentence({"operation '", added.name(), "' "});
-    if (known->face->version != added.face->version)
-      return sentence(
-          {who, "is listed with version ", known->face->version, " and with version ", added.face->version});
-    if (known->face->rules != added.face->rules) return sentence({who, "is listed twice, by two tags of this name"});
-    if (known->kernels.data() != added.kernels.data())
-      return sentence({who, "is listed twice, with other element types"});
-    return {};
-  }
-
-  mutable mutex mutex_;
-  std::deque<own_operation> list_;  // what is found stays where it is
-  std::vector<conflict> conflicts_;
-};
-
-/// The operation of a name, of the library or listed, or nullptr. Throws as `own_operation_list::find`.
-[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_operation(std::string_view name) {
-  if (const ir::operation_face* const known = find_operation_face(name)) return known;
-  const own_operation* const own = own_operation_list::of_process().find(name);
-  return own == nullptr ? nullptr : own->face;
-}
-/// All operations that a finished graph may have, of the library and listed.
-[[nodiscard]] TAGMA_COLD inline std::vector<const ir::operation_face*> all_operations() {
-  std::vector<const ir::operation_face*> all;
-  for (const ir::operation_face* const f : operation_faces()) all.push_back(f);
-  own_operation_list::of_process().append_faces(all);
-  return all;
-}
-
-}  // namespace operations
-}  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
-
-namespace tagma::device::cpu {
-
-/// All that is registered: the operations of some families, and those that the program lists.
-class kernel_registry {
- public:
-  using row = array_view<const registered_kernel>;
-
-  /// @param families outlives it
-  explicit kernel_registry(array_view<const array_view<const row>> families) : families_(families) {}
-
-  /// The kernels of an operation; empty if there are none.
-  [[nodiscard]] row find(const char* key) const;
-
- private:
-  array_view<const array_view<const row>> families_;
-};
-
-namespace detail {
-
-[[nodiscard]] constexpr dtype computed_as(dtype type) { return is_half(type) ? dtype::float32 : type; }
-
-/// The types of a call, for an error: "(float32, int64)".
-template <class Type>
-[[nodiscard]] std::string types_text(std::size_t count, const Type& type) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < count; ++i) append_parts(text, {i == 0 ? "" : ", ", to_string(type(i))});
-  return text + ")";
-}
-[[noreturn]] void refuse(const ir::op_info& op, dtype out, const std::string& types);
-
-/// Makes the recipe of one loop.
-class recipe_maker {
- public:
-  recipe_maker(const kernel_registry& from, array_view<const plan::loop_load> loads,
-               array_view<const plan::loop_operation> operations)
-      : from_(from), loads_(loads), operations_(operations), values_(loads.size() + operations.size()) {}
-
-  [[nodiscard]] loop_recipe make();
-
- private:
-  /// A load or a result: where it is, and the type that is computed with.
-  struct value {
-    std::int16_t place = 0;
-    dtype type = dtype::none;
-    std::size_t last_use = 0;
-  };
-
-  void add_input(std::size_t l);
-  void find_last_uses();
-  [[nodiscard]] int operands(const plan::loop_operation& o) const;
-
-  void add_operation(std::size_t o);
-  [[nodiscard]] std::int16_t place_of(std::int16_t row) const;
-  void call(span_function span, std::int16_t from, std::int16_t to);
-  [[nodiscard]] std::int16_t take_row() { return free_ > 0 ? free_rows_[--free_] : static_cast<std::int16_t>(rows_++); }
-  void give_back(std::int16_t row) { free_rows_[free_++] = row; }
-
-  [[nodiscard]] static bool is_wider_than_float(dtype type);
-  [[nodiscard]] span_function conversion(dtype from, dtype to) const;
-  [[nodiscard]] span_function body(const plan::loop_operation& o) const;
-
-  const kernel_registry& from_;
-  array_view<const plan::loop_load> loads_;
-  array_view<const plan::loop_operation> operations_;
-  heap_array<value> values_;
-  loop_recipe recipe_;
-  std::size_t calls_ = 0, rows_ = 0;
-  std::int16_t free_rows_[most_rows]{};
-  std::size_t free_ = 0;
-};
-
-}  // namespace detail
-
-/// The kernels of the steps of a plan.
-class found_kernels final : public runtime::step_kernels {
- public:
-  /// Throws Unimplemented for a step without kernel.
-  found_kernels(const kernel_registry& from, const plan::heap_plan& plan);
-  [[nodiscard]] array_view<const kernel_entry> entries() const override { return entries_; }
-
- private:
-  /// What a step with a kernel before its loop does.
-  struct two_kernels {
-    kernel_entry kernel, loop;
-    kernel_and_loop both;
-  };
-
-  /// @param node,inputs of the kernel
-  [[nodiscard]] static kernel_entry find(const kernel_registry& from, const plan::heap_plan& plan,
-                                         const plan::plan_step& step, ir::node_id node, std::size_t inputs);
-  [[nodiscard]] kernel_entry find_then_loop(const kernel_registry& from, const plan::heap_plan& plan, std::int32_t s);
-  [[nodiscard]] kernel_entry keep(const kernel_entry& kernel);
-
-  heap_array<kernel_entry> entries_;
-  heap_array<loop_recipe> recipes_;
-  heap_array<owned<two_kernels>> pairs_;
-  std::deque<kernel_entry> kept_;  // what is found stays where it is
-};
-
-}  // namespace tagma::device::cpu
-
-// ---- tagma/device/cpu/found_kernels.ipp
-
-/// @file
-/// Definitions of found_kernels.hpp: in the compiled half, or else in each file that includes it.
-
 // ---- tagma/device/cpu/kept_kernel.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KEPT_KERNEL_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KEPT_KERNEL_HPP
@@ -4229,206 +3249,23 @@ inline void run_kept(const runtime::kernel_entry& kernel, const runtime::kernel_
 /// @}
 
 }  // namespace tagma::device::cpu::detail
+
+namespace tagma::device::cpu {
+
+/// Such a kernel as data.
+/// @param kernel outlives all calls
+[[nodiscard]] TAGMA_COLD inline runtime::kernel_entry kept(const runtime::kernel_entry& kernel) {
+  return {[](const runtime::kernel_args& args, const runtime::run_context& context) {
+            detail::run_kept(*static_cast<const runtime::kernel_entry*>(args.recipe), args, context);
+          },
+          [](const runtime::kernel_args& args, const runtime::run_context& context) {
+            return detail::prepare_kept(*static_cast<const runtime::kernel_entry*>(args.recipe), args, context);
+          },
+          nullptr, kernel.reads_run, &kernel};
+}
+
+}  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KEPT_KERNEL_HPP
-
-namespace tagma::device::cpu {
-
-TAGMA_DECL kernel_registry::row kernel_registry::find(const char* key) const {
-  for (const array_view<const row>& family : families_)
-    for (const row& one : family)
-      if (one[0].key == key) return one;
-  if (const auto* const own = operations::own_operation_list::of_process().find_key(key)) return own->kernels;
-  return {};
-}
-
-}  // namespace tagma::device::cpu
-
-namespace tagma::device::cpu::detail {
-
-TAGMA_COLD TAGMA_DECL void refuse(const ir::op_info& op, dtype out, const std::string& types) {
-  // By its name: `find_operation` would link all operations into every program.
-  const bool known =
-      operations::is_operation_name(op.name) || operations::own_operation_list::of_process().find(op.name) != nullptr;
-  fail(status_code::unimplemented,
-       {"the registry has no kernel of the CPU for ", op.name, types, out == dtype::none ? "" : " to ",
-        out == dtype::none ? "" : to_string(out), known ? "" : operations::how_to_list});
-}
-
-TAGMA_DECL loop_recipe recipe_maker::make() {
-  recipe_.inputs.allocate(loads_.size());
-  recipe_.calls.allocate(3 * operations_.size());
-  for (std::size_t l = 0; l < loads_.size(); ++l) add_input(l);
-  find_last_uses();
-  for (std::size_t o = 0; o < operations_.size(); ++o) add_operation(o);
-  heap_array<loop_call> calls(calls_);
-  for (std::size_t i = 0; i < calls_; ++i) calls[i] = recipe_.calls[i];
-  recipe_.calls = static_cast<heap_array<loop_call>&&>(calls);
-  recipe_.rows = rows_;
-  return static_cast<loop_recipe&&>(recipe_);
-}
-
-TAGMA_DECL void recipe_maker::add_input(std::size_t l) {
-  const dtype type = loads_[l].type;
-  loop_input& in = recipe_.inputs[l];
-  in.size = static_cast<std::int64_t>(size_of(type));
-  in.repeated = !loads_[l].contiguous;
-  if (is_half(type)) in.convert = conversion(type, dtype::float32);
-  if (in.repeated || in.convert != nullptr) in.row = static_cast<std::int16_t>(rows_++);
-  values_[l] = {static_cast<std::int16_t>(l), computed_as(type), 0};
-}
-
-TAGMA_DECL void recipe_maker::find_last_uses() {
-  for (std::size_t o = 0; o < operations_.size(); ++o)
-    for (int k = 0; k < operands(operations_[o]); ++k) values_[operations_[o].operand[k]].last_use = o;
-}
-
-TAGMA_DECL int recipe_maker::operands(const plan::loop_operation& o) const {
-  const kernel_registry::row row = from_.find(o.op->key);
-  if (row.empty()) refuse(*o.op, o.type, {});
-  return row[0].types.inputs;
-}
-
-TAGMA_DECL void recipe_maker::add_operation(std::size_t o) {
-  const plan::loop_operation& op = operations_[o];
-  const bool last = o + 1 == operations_.size();
-  value& result = values_[loads_.size() + o];
-  result.type = computed_as(op.type);
-  const std::int16_t row = last && !is_half(op.type) ? std::int16_t{-1} : take_row();
-  if (op.op->key == &ir::key<op::cast>) {
-    const value& in = values_[op.operand[0]];
-    if (is_half(op.type) && is_wider_than_float(in.type)) {
-      // Rounded once.
-      const std::int16_t half = last ? std::int16_t{-1} : take_row();
-      call(conversion(in.type, op.type), in.place, half);
-      if (last) return;
-      call(conversion(op.type, dtype::float32), place_of(half), row);
-      give_back(half);
-    } else {
-      call(conversion(in.type, result.type), in.place, row);
-    }
-  } else {
-    loop_call& c = recipe_.calls[calls_++];
-    c.operands = static_cast<std::int16_t>(operands(op));
-    c.result = row;
-    for (int k = 0; k < c.operands; ++k) c.operand[k] = values_[op.operand[k]].place;
-    c.span = body(op);
-  }
-  if (last && row >= 0) call(conversion(dtype::float32, op.type), place_of(row), -1);
-  result.place = place_of(row);
-  for (int k = 0; k < operands(op); ++k) {
-    value& in = values_[op.operand[k]];
-    if (in.last_use != o || static_cast<std::size_t>(op.operand[k]) < loads_.size() || in.place < 0) continue;
-    give_back(static_cast<std::int16_t>(in.place - static_cast<std::int16_t>(loads_.size())));
-    in.place = -1;
-  }
-}
-
-TAGMA_DECL std::int16_t recipe_maker::place_of(std::int16_t row) const {
-  return static_cast<std::int16_t>(static_cast<std::int16_t>(loads_.size()) + row);
-}
-
-TAGMA_DECL void recipe_maker::call(span_function span, std::int16_t from, std::int16_t to) {
-  loop_call& c = recipe_.calls[calls_++];
-  c.span = span;
-  c.operand[0] = from;
-  c.operands = 1;
-  c.result = to;
-}
-
-TAGMA_DECL bool recipe_maker::is_wider_than_float(dtype type) {
-  return type == dtype::float64 || type == dtype::int64 || type == dtype::int32;
-}
-
-TAGMA_DECL span_function recipe_maker::conversion(dtype from, dtype to) const {
-  for (const registered_kernel& k : from_.find(&ir::key<op::cast>))
-    if (k.types.in[0] == from && k.types.out == to) return k.span();
-  refuse(ir::info<op::cast>, to, types_text(1, [&](std::size_t) { return from; }));
-}
-
-TAGMA_DECL span_function recipe_maker::body(const plan::loop_operation& o) const {
-  const auto type = [&](std::size_t k) { return values_[o.operand[k]].type; };
-  const kernel_registry::row row = from_.find(o.op->key);
-  for (const registered_kernel& k : row) {
-    bool fits = k.span != nullptr && k.types.out == computed_as(o.type);
-    for (int i = 0; fits && i < k.types.inputs; ++i) fits = k.types.in[i] == type(static_cast<std::size_t>(i));
-    if (fits) return k.span();
-  }
-  refuse(*o.op, o.type, types_text(static_cast<std::size_t>(row[0].types.inputs), type));
-}
-
-}  // namespace tagma::device::cpu::detail
-
-namespace tagma::device::cpu {
-
-TAGMA_DECL found_kernels::found_kernels(const kernel_registry& from, const plan::heap_plan& plan)
-    : entries_(plan.view().steps.size()), recipes_(plan.view().steps.size()), pairs_(plan.view().steps.size()) {
-  for (std::size_t s = 0; s < entries_.size(); ++s) {
-    const auto number = static_cast<std::int32_t>(s);
-    const plan::plan_step& step = plan.view().steps[s];
-    if (!step.fused) {
-      entries_[s] = find(from, plan, step, step.node, static_cast<std::size_t>(step.operands));
-    } else if (step.before != ir::no_node) {
-      entries_[s] = find_then_loop(from, plan, number);
-    } else {
-      recipes_[s] = detail::recipe_maker(from, plan.loads(number), plan.operations(number)).make();
-      entries_[s] = interpreted(recipes_[s]);
-    }
-    if (plan.keeps(number) && entries_[s].run != nullptr) entries_[s] = keep(entries_[s]);
-  }
-}
-
-TAGMA_DECL kernel_entry found_kernels::keep(const kernel_entry& kernel) {
-  kept_.push_back(kernel);
-  return {[](const kernel_args& args, const run_context& context) {
-            detail::run_kept(*static_cast<const kernel_entry*>(args.recipe), args, context);
-          },
-          [](const kernel_args& args, const run_context& context) {
-            return detail::prepare_kept(*static_cast<const kernel_entry*>(args.recipe), args, context);
-          },
-          nullptr, kernel.reads_run, &kept_.back()};
-}
-
-TAGMA_DECL kernel_entry found_kernels::find_then_loop(const kernel_registry& from, const plan::heap_plan& plan,
-                                                      std::int32_t s) {
-  const plan::plan_step& step = plan.view().steps[static_cast<std::size_t>(s)];
-  const auto inputs = static_cast<std::size_t>(plan.view().nodes[step.before].inputs);
-  // The result of the kernel stands among the loads where its last input stands among the operands.
-  recipes_[s] = detail::recipe_maker(from, plan.loads(s).subspan(inputs - 1), plan.operations(s)).make();
-  pairs_[s] = make_owned<two_kernels>();
-  two_kernels& pair = *pairs_[s];
-  pair.kernel = find(from, plan, step, step.before, inputs);
-  pair.loop = interpreted(recipes_[s]);
-  pair.both = {&pair.kernel, &pair.loop, inputs};
-  return {[](const kernel_args& args, const run_context& context) {
-            static_cast<const kernel_and_loop*>(args.recipe)->run(args, context);
-          },
-          [](const kernel_args& args, const run_context& context) {
-            return static_cast<const kernel_and_loop*>(args.recipe)->prepare(args, context);
-          },
-          nullptr, pair.kernel.reads_run || pair.loop.reads_run, &pair.both};
-}
-
-TAGMA_DECL kernel_entry found_kernels::find(const kernel_registry& from, const plan::heap_plan& plan,
-                                            const plan::plan_step& step, ir::node_id node, std::size_t inputs) {
-  const plan::plan_node& of = plan.view().nodes[node];
-  const ir::op_info& op = *of.op;
-  const auto type = [&](std::size_t k) { return plan.operand_type(step, k); };
-  const auto outputs = static_cast<std::size_t>(step.outputs);
-  const dtype out = of.spec.type;
-  for (const registered_kernel& k : from.find(op.key)) {
-    const bool any = k.types.out == dtype::none;
-    bool fits = any || outputs > 0 || k.types.out == out;
-    // Of the inputs behind those, `infer` knows the types.
-    for (std::size_t i = 0; fits && i < inputs && i < static_cast<std::size_t>(k.types.inputs); ++i)
-      fits = op.ignores_elements(static_cast<int>(i)) || k.types.input(i) == type(i);
-    for (std::size_t i = 0; fits && i < outputs; ++i)
-      fits = any || type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
-    if (fits) return k.entry;
-  }
-  detail::refuse(op, out, detail::types_text(inputs, type));
-}
-
-}  // namespace tagma::device::cpu
 // ---- tagma/device/cpu/kernel/decode_csv.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_HPP
@@ -8897,6 +7734,1271 @@ TAGMA_DECL void read_step::ended(std::exception_ptr error) noexcept {
 }  // namespace tagma::device::cpu::detail
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_HPP
+// ---- tagma/device/cpu/registry.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_REGISTRY_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_REGISTRY_HPP
+
+/// @file
+/// The kernels of the CPU as values.
+
+// ---- tagma/device/cpu/interpreted_loop.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
+
+/// @file
+/// Fused loops whose recipe is data: block by block in cache, one vectorised body after the other over rows of scratch
+/// memory. The bytes are those of loops that were compiled.
+
+// ---- tagma/device/loop_recipe.hpp
+#ifndef TAGMA_SINGLE_DEVICE_LOOP_RECIPE_HPP
+#define TAGMA_SINGLE_DEVICE_LOOP_RECIPE_HPP
+
+/// @file
+/// Fused loops that are data. A body is a loop of one operation, so each result is rounded as in a loop of that alone;
+/// values of 16 bits are floats until they are stored.
+
+#include <cstdint>
+
+namespace tagma::device {
+
+/// The function of a device that does one operation over neighbours. Each device knows the type of its own.
+using loop_body = void (*)();
+
+/// The most values that a loop keeps beside what it reads and writes: loads that are converted or repeated, results,
+/// and one on its way.
+inline constexpr std::size_t most_rows = most_loads + ir::max_group + 1;
+
+/// What a loop does with its elements: calls `body` over rows.
+struct loop_call {
+  loop_body body = nullptr;
+  std::int16_t operand[3]{};  ///< loads first, then rows of scratch memory
+  std::int16_t operands = 0;
+  std::int16_t result = 0;          ///< a row, or -1 for the result of the loop
+  dtype type = dtype::none;         ///< of the result
+  const char* operation = nullptr;  ///< its `ir::key`
+};
+/// A tensor that a loop reads: where its elements are, or in a row of scratch memory.
+struct loop_input {
+  std::int64_t size = 1;        ///< bytes of an element
+  bool repeated = false;        ///< one element stands for a whole row
+  loop_body convert = nullptr;  ///< from 16 bits to float
+  std::int16_t row = -1;        ///< of what is repeated or converted
+};
+
+/// A fused loop as data.
+struct loop_recipe {
+  heap_array<loop_input> inputs;
+  heap_array<loop_call> calls;
+  std::size_t rows = 0;  ///< of scratch memory
+};
+
+namespace detail {
+
+[[nodiscard]] constexpr bool is_half(dtype type) { return type == dtype::float16 || type == dtype::bfloat16; }
+/// The type that elements of a type are computed in.
+[[nodiscard]] constexpr dtype computed_as(dtype type) { return is_half(type) ? dtype::float32 : type; }
+
+}  // namespace detail
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_LOOP_RECIPE_HPP
+
+namespace tagma::device::cpu {
+
+namespace detail {
+
+/// Bodies of recipes are spans.
+/// @{
+[[nodiscard]] inline loop_body body_of(span_function span) { return reinterpret_cast<loop_body>(span); }
+[[nodiscard]] inline span_function span_of(loop_body body) { return reinterpret_cast<span_function>(body); }
+/// @}
+
+/// Elements of a block, of which a few rows fit into the first cache.
+inline constexpr std::int64_t block_elements = 512;
+inline constexpr std::size_t row_bytes = static_cast<std::size_t>(block_elements) * 8;
+
+struct interpreted_state final : kernel_state {
+  explicit interpreted_state(const kernel_args& args)
+      : extents(args), recipe(*static_cast<const loop_recipe*>(args.recipe)) {}
+  loop_extents extents;
+  const loop_recipe& recipe;
+  std::int64_t result_size = 1;
+};
+
+/// As many copies of an element as a block has.
+void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n);
+
+/// Computes `n` neighbouring elements.
+void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
+               std::byte* scratch);
+
+void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last);
+
+/// As `run_loop`, with the same split.
+void run_interpreted(const kernel_args& args, const run_context& context);
+
+owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&);
+
+}  // namespace detail
+
+/// The kernel of a loop.
+/// @param recipe outlives all calls
+[[nodiscard]] kernel_entry interpreted(const loop_recipe& recipe);
+
+}  // namespace tagma::device::cpu
+
+// ---- tagma/device/cpu/interpreted_loop.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
+
+/// @file
+/// Definitions of interpreted_loop.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n) {
+  const auto fill = [&]<class T>(T element) {
+    __builtin_memcpy(&element, from, sizeof element);
+    T* const row = reinterpret_cast<T*>(to);
+    for (std::int64_t i = 0; i < n; ++i) row[i] = element;
+  };
+  switch (size) {
+    case 1:
+      return fill(std::uint8_t{});
+    case 2:
+      return fill(std::uint16_t{});
+    case 4:
+      return fill(std::uint32_t{});
+    default:
+      return fill(std::uint64_t{});
+  }
+}
+
+TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
+                          std::byte* scratch) {
+  const loop_recipe& r = s.recipe;
+  const std::byte* value[most_loads + most_rows];
+  const auto row = [&](std::int16_t i) { return scratch + static_cast<std::size_t>(i) * row_bytes; };
+  const std::size_t loads = r.inputs.size();
+  for (std::size_t i = 0; i < r.rows; ++i) value[loads + i] = row(static_cast<std::int16_t>(i));
+  const std::int64_t most = n < block_elements ? n : block_elements;
+  for (std::size_t l = 0; l < loads; ++l) {
+    const loop_input& input = r.inputs[l];
+    value[l] = input.row < 0 ? in[l] : row(input.row);
+    if (!input.repeated) continue;
+    if (input.convert == nullptr) {
+      repeat_element(row(input.row), in[l], input.size, most);
+    } else {
+      std::byte one[sizeof(float)];
+      span_of(input.convert)(one, in + l, 1);
+      repeat_element(row(input.row), one, sizeof one, most);
+    }
+  }
+  for (std::int64_t i = 0; i < n; i += block_elements) {
+    const std::int64_t count = n - i < block_elements ? n - i : block_elements;
+    for (std::size_t l = 0; l < loads; ++l) {
+      const loop_input& input = r.inputs[l];
+      if (input.repeated) continue;
+      const std::byte* const from = in[l] + i * input.size;
+      if (input.convert == nullptr)
+        value[l] = from;
+      else
+        span_of(input.convert)(row(input.row), &from, count);
+    }
+    for (const loop_call& c : r.calls) {
+      const std::byte* from[3];
+      for (int k = 0; k < c.operands; ++k) from[k] = value[c.operand[k]];
+      span_of(c.body)(c.result < 0 ? out + i * s.result_size : row(c.result), from, count);
+    }
+  }
+}
+
+[[gnu::noinline]] TAGMA_DECL void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
+  const auto& s = *static_cast<const interpreted_state*>(args.state);
+  alignas(64) std::byte scratch[most_rows * row_bytes];  // of which rows that are not used are never touched
+  const loop_extents& e = s.extents;
+  const std::byte* in[most_loads];
+  if (e.rows == 1) {
+    for (std::size_t l = 0; l < args.in.size(); ++l)
+      in[l] = args.in[l].data + (s.recipe.inputs[l].repeated ? 0 : first * s.recipe.inputs[l].size);
+    return interpret(s, args.out.data + first * s.result_size, in, last - first, scratch);
+  }
+  for (std::int64_t r = first; r < last; ++r) {
+    point_at_row(e, args, r, in);
+    interpret(s, args.out.data + r * e.inner * s.result_size, in, e.inner, scratch);
+  }
+}
+
+TAGMA_DECL void run_interpreted(const kernel_args& args, const run_context& context) {
+  share_loop(static_cast<const interpreted_state*>(args.state)->extents, args, context, &interpret_part);
+}
+
+[[gnu::cold]] TAGMA_DECL owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&) {
+  auto state = make_owned<interpreted_state>(args);
+  state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
+  return state;
+}
+
+}  // namespace tagma::device::cpu::detail
+
+namespace tagma::device::cpu {
+
+TAGMA_DECL kernel_entry interpreted(const loop_recipe& recipe) {
+  kernel_entry entry{&detail::run_interpreted, &detail::prepare_interpreted};
+  entry.recipe = &recipe;
+  return entry;
+}
+
+}  // namespace tagma::device::cpu
+#endif  // TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
+#endif  // TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
+// ---- tagma/device/registry.hpp
+#ifndef TAGMA_SINGLE_DEVICE_REGISTRY_HPP
+#define TAGMA_SINGLE_DEVICE_REGISTRY_HPP
+
+/// @file
+/// The kernels of a device as values, found by operation and element types: the classes that `kernel_table.hpp` picks
+/// from, for every signature of `operations.hpp`. Plain programs include none of this.
+
+#include <string_view>
+#include <utility>
+
+// ---- tagma/device/operations.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
+#define TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
+
+/// @file
+/// The operations that devices have kernels for, and the element types of each: one list for the registry, for the
+/// tests that run every kernel, and for docs/operations.md.
+
+namespace tagma::device::operations {
+
+/// The element types of one kernel: of its result and of its inputs. A kernel of more inputs repeats the last type.
+struct signature {
+  dtype element = dtype::none;  ///< what the table of operations counts
+  dtype second = dtype::none;   ///< a type that varies beside it: of indices, of the result of a conversion
+  dtype out = dtype::none;
+  dtype in[3]{};
+  int inputs = 0;
+  dtype rest = dtype::none;  ///< of the results behind the first, where there are several; none: as the first
+
+  [[nodiscard]] constexpr dtype input(std::size_t i) const {
+    return in[i < static_cast<std::size_t>(inputs) ? i : static_cast<std::size_t>(inputs) - 1];
+  }
+  /// The element type of result `k` of an operation with several.
+  [[nodiscard]] constexpr dtype output(std::size_t k) const { return k == 0 || rest == dtype::none ? out : rest; }
+};
+
+/// All signatures of one operation.
+struct signature_list {
+  signature list[112]{};
+  std::size_t count = 0;
+
+  constexpr void add(const signature& s) { list[count++] = s; }
+  [[nodiscard]] constexpr array_view<const signature> view() const { return {list, count}; }
+};
+
+/// The element types, in the order of the table.
+inline constexpr dtype element_types[] = {dtype::float64, dtype::float32, dtype::float16, dtype::bfloat16,
+                                          dtype::int64,   dtype::int32,   dtype::int16,   dtype::int8,
+                                          dtype::uint8,   dtype::boolean, dtype::string};
+
+// What the functions of expr/op ask of element types, beside `is_floating`, `is_integer` and `is_numeric`.
+[[nodiscard]] constexpr bool is_any(dtype type) { return type != dtype::none; }
+[[nodiscard]] constexpr bool is_no_string(dtype type) { return type != dtype::string; }
+[[nodiscard]] constexpr bool is_bool(dtype type) { return type == dtype::boolean; }
+[[nodiscard]] constexpr bool is_index(dtype type) {
+  return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
+}
+
+/// Inputs and result have one type.
+template <bool (*Accepts)(dtype), int Inputs>
+[[nodiscard]] constexpr signature_list same() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (Accepts(t)) all.add({t, dtype::none, t, {t, t, t}, Inputs});
+  return all;
+}
+/// Inputs have one type, the result another.
+template <bool (*Accepts)(dtype), int Inputs, dtype Out>
+[[nodiscard]] constexpr signature_list to() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (Accepts(t)) all.add({t, dtype::none, Out, {t, t, t}, Inputs});
+  return all;
+}
+/// The second input has a type of its own.
+template <bool (*Accepts)(dtype), int Inputs, bool (*Second)(dtype)>
+[[nodiscard]] constexpr signature_list with() {
+  signature_list all;
+  for (const dtype t : element_types)
+    for (const dtype u : element_types)
+      if (Accepts(t) && Second(u)) all.add({t, u, t, {t, u, t}, Inputs});
+  return all;
+}
+/// The same, where only one type will do.
+template <bool (*Accepts)(dtype), int Inputs, dtype Second>
+[[nodiscard]] constexpr signature_list beside() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (Accepts(t)) all.add({t, dtype::none, t, {t, Second, t}, Inputs});
+  return all;
+}
+/// The first result has the type of the input, the others are positions.
+template <bool (*Accepts)(dtype)>
+[[nodiscard]] constexpr signature_list same_and_positions() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (Accepts(t)) all.add({t, dtype::none, t, {t, t, t}, 1, dtype::int64});
+  return all;
+}
+[[nodiscard]] constexpr signature_list selections() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (is_no_string(t)) all.add({t, dtype::none, t, {dtype::boolean, t, t}, 3});
+  return all;
+}
+[[nodiscard]] constexpr signature_list conversions() {
+  signature_list all;
+  for (const dtype from : element_types)
+    for (const dtype to : element_types)
+      if (is_no_string(from) && is_no_string(to)) all.add({from, to, to, {from}, 1});
+  return all;
+}
+[[nodiscard]] constexpr signature_list one_hots() {
+  signature_list all;
+  for (const dtype t : element_types)
+    for (const dtype index : element_types)
+      if (is_no_string(t) && is_index(index)) all.add({t, index, t, {index}, 1});
+  return all;
+}
+[[nodiscard]] constexpr signature_list rates() {
+  signature_list all;
+  all.add({dtype::float64, dtype::none, dtype::float64, {dtype::int64}, 1});
+  return all;
+}
+
+/// One operation.
+template <class Op, signature_list (*Signatures)()>
+struct row {
+  using operation = Op;
+  static constexpr signature_list signatures = Signatures();
+};
+
+/// Operations whose kernels are compiled together.
+template <class... Row>
+struct family {};
+
+using arithmetic = family<row<op::add, &same<&is_numeric, 2>>, row<op::subtract, &same<&is_numeric, 2>>,
+                          row<op::multiply, &same<&is_numeric, 2>>, row<op::divide, &same<&is_numeric, 2>>,
+                          row<op::maximum, &same<&is_numeric, 2>>, row<op::minimum, &same<&is_numeric, 2>>,
+                          row<op::negate, &same<&is_numeric, 1>>, row<op::abs, &same<&is_numeric, 1>>,
+                          row<op::sign, &same<&is_numeric, 1>>, row<op::square, &same<&is_numeric, 1>>,
+                          row<op::floor, &same<&is_floating, 1>>, row<op::ceil, &same<&is_floating, 1>>,
+                          row<op::round, &same<&is_floating, 1>>, row<op::broadcast_like, &same<&is_no_string, 1>>>;
+
+using comparison = family<
+    row<op::equal, &to<&is_no_string, 2, dtype::boolean>>, row<op::not_equal, &to<&is_no_string, 2, dtype::boolean>>,
+    row<op::less, &to<&is_numeric, 2, dtype::boolean>>, row<op::less_equal, &to<&is_numeric, 2, dtype::boolean>>,
+    row<op::greater, &to<&is_numeric, 2, dtype::boolean>>, row<op::greater_equal, &to<&is_numeric, 2, dtype::boolean>>,
+    row<op::logical_and, &same<&is_bool, 2>>, row<op::logical_or, &same<&is_bool, 2>>,
+    row<op::logical_not, &same<&is_bool, 1>>, row<op::select, &selections>>;
+
+using conversion = family<row<op::cast, &conversions>>;
+
+using elementary = family<row<op::exp, &same<&is_floating, 1>>, row<op::log, &same<&is_floating, 1>>,
+                          row<op::log1p, &same<&is_floating, 1>>, row<op::expm1, &same<&is_floating, 1>>,
+                          row<op::sqrt, &same<&is_floating, 1>>, row<op::rsqrt, &same<&is_floating, 1>>,
+                          row<op::tanh, &same<&is_floating, 1>>, row<op::sigmoid, &same<&is_floating, 1>>,
+                          row<op::softplus, &same<&is_floating, 1>>, row<op::erf, &same<&is_floating, 1>>,
+                          row<op::sin, &same<&is_floating, 1>>, row<op::cos, &same<&is_floating, 1>>,
+                          row<op::power, &same<&is_floating, 2>>, row<op::relu, &same<&is_floating, 1>>,
+                          row<op::relu_gradient, &same<&is_floating, 2>>>;
+
+using reduction = family<row<op::sum, &same<&is_numeric, 1>>, row<op::product, &same<&is_numeric, 1>>,
+                         row<op::reduce_max, &same<&is_numeric, 1>>, row<op::reduce_min, &same<&is_numeric, 1>>,
+                         row<op::fraction, &same<&is_floating, 1>>, row<op::all, &same<&is_bool, 1>>,
+                         row<op::any, &same<&is_bool, 1>>, row<op::argmax, &to<&is_numeric, 1, dtype::int64>>,
+                         row<op::argmin, &to<&is_numeric, 1, dtype::int64>>, row<op::moments, &same<&is_floating, 1>>>;
+
+using contraction =
+    family<row<op::matmul, &same<&is_floating, 2>>, row<op::conv2d, &same<&is_floating, 2>>,
+           row<op::conv2d_bias, &same<&is_floating, 3>>, row<op::conv2d_input_gradient, &same<&is_floating, 3>>,
+           row<op::conv2d_filter_gradient, &same<&is_floating, 3>>>;
+
+using pooling = family<row<op::max_pool, &same<&is_floating, 1>>, row<op::max_pool_gradient, &same<&is_floating, 3>>,
+                       row<op::max_pool_select, &same<&is_floating, 3>>, row<op::average_pool, &same<&is_floating, 1>>,
+                       row<op::average_pool_gradient, &same<&is_floating, 2>>>;
+
+using rows = family<row<op::softmax, &same<&is_floating, 1>>, row<op::log_softmax, &same<&is_floating, 1>>,
+                    row<op::sparse_softmax_cross_entropy, &with<&is_floating, 2, &is_integer>>,
+                    row<op::sparse_softmax_cross_entropy_gradient, &with<&is_floating, 3, &is_integer>>,
+                    row<op::top_k, &same_and_positions<&is_numeric>>,
+                    row<op::gather_last, &beside<&is_numeric, 2, dtype::int64>>,
+                    row<op::scatter_last, &beside<&is_floating, 3, dtype::int64>>>;
+
+using cells = family<row<op::lstm_gates, &same<&is_floating, 1>>, row<op::lstm_gates_gradient, &same<&is_floating, 1>>,
+                     row<op::gru_gates, &same<&is_floating, 1>>, row<op::gru_gates_gradient, &same<&is_floating, 1>>,
+                     row<op::gru_output, &same<&is_floating, 1>>, row<op::gru_output_gradient, &same<&is_floating, 1>>>;
+
+using order =
+    family<row<op::argsort, &to<&is_numeric, 1, dtype::int64>>, row<op::cumulative_sum, &same<&is_numeric, 1>>,
+           row<op::random_permutation, &to<&is_any, 1, dtype::int64>>>;
+
+/// Those that find how large their results are.
+using filters =
+    family<row<op::nonzero, &to<&is_no_string, 1, dtype::int64>>, row<op::unique, &same_and_positions<&is_numeric>>>;
+
+using movement =
+    family<row<op::slice, &same<&is_any, 1>>, row<op::slice_gradient, &same<&is_floating, 2>>,
+           row<op::pad, &same<&is_any, 2>>, row<op::concat, &same<&is_any, 1>>, row<op::split, &same<&is_any, 1>>,
+           row<op::part_of_whole, &same<&is_floating, 1>>, row<op::part_into_whole, &same<&is_floating, 1>>,
+           row<op::tile, &same<&is_any, 1>>, row<op::tile_gradient, &same<&is_floating, 2>>,
+           row<op::transpose, &same<&is_any, 1>>, row<op::gather, &with<&is_any, 2, &is_index>>,
+           row<op::scatter_rows, &with<&is_floating, 3, &is_index>>, row<op::one_hot, &one_hots>>;
+
+using state = family<row<op::assign, &same<&is_any, 2>>, row<op::assign_add, &same<&is_numeric, 2>>,
+                     row<op::assign_sub, &same<&is_numeric, 2>>, row<op::scatter_add, &with<&is_numeric, 3, &is_index>>,
+                     row<op::initialize, &same<&is_no_string, 1>>>;
+
+using chance = family<row<op::random_uniform, &same<&is_floating, 1>>, row<op::random_normal, &same<&is_floating, 1>>,
+                      row<op::truncated_normal, &same<&is_floating, 1>>>;
+
+template <class Update>
+using update_row = row<Update, &same<&is_floating, 1>>;
+template <class Update>
+using sparse_update_row = row<op::apply_rows<Update>, &same<&is_floating, 1>>;
+
+using training =
+    family<update_row<op::apply_sgd>, update_row<op::apply_momentum>, update_row<op::apply_adagrad>,
+           update_row<op::apply_adadelta>, update_row<op::apply_rmsprop>, update_row<op::apply_centered_rmsprop>,
+           update_row<op::apply_adam>, update_row<op::apply_adamw>, update_row<op::apply_ftrl>,
+           sparse_update_row<op::apply_sgd>, sparse_update_row<op::apply_momentum>,
+           sparse_update_row<op::apply_adagrad>, sparse_update_row<op::apply_adadelta>,
+           sparse_update_row<op::apply_rmsprop>, sparse_update_row<op::apply_centered_rmsprop>,
+           sparse_update_row<op::apply_adam>, sparse_update_row<op::apply_adamw>, sparse_update_row<op::apply_ftrl>,
+           row<op::scheduled_rate, &rates>>;
+
+/// Nothing is computed: a device needs no kernel.
+using views = family<row<op::reshape, &same<&is_any, 1>>, row<op::expand_dims, &same<&is_any, 1>>,
+                     row<op::squeeze, &same<&is_any, 1>>, row<op::merge_axes, &same<&is_any, 1>>,
+                     row<op::identity, &same<&is_any, 1>>, row<op::stop_gradient, &same<&is_any, 1>>>;
+
+/// What plans have beside the operations of programs.
+using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>,
+                        row<ir::keep, &same<&is_any, 1>>>;
+
+/// All operations of programs, in the order of the table.
+template <class... Family>
+struct families {};
+using all_families = families<arithmetic, comparison, conversion, elementary, reduction, contraction, pooling, rows,
+                              cells, order, filters, movement, views, state, chance, training>;
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
+
+namespace tagma::device {
+
+struct kernel_and_loop;
+
+/// One kernel: of an operation, or the body of an element-wise one.
+struct registered_kernel {
+  const char* key = nullptr;
+  operations::signature types;
+  kernel_entry entry;
+  loop_body (*body)() = nullptr;  ///< of an element-wise operation; the best for this machine
+};
+
+/// What a device does with the kernels that are found for it.
+struct registry_device {
+  std::string_view name;  ///< in errors: "the CPU"
+  /// The kernel of a loop; the recipe outlives all calls.
+  kernel_entry (*loop)(const loop_recipe& recipe) = nullptr;
+  /// A kernel that does nothing while no variable was written, of another one that outlives all calls; nullptr: what
+  /// could be kept is computed in each run.
+  kernel_entry (*kept)(const kernel_entry& kernel) = nullptr;
+  /// One kernel that does what both do; empty if there is none. nullptr: there never is.
+  /// @param kernel the operation before the loop, whose result is the first of the loads
+  kernel_entry (*join)(const kernel_and_loop& both, const ir::op_info& kernel, array_view<const plan::loop_load> loads,
+                       array_view<const plan::loop_operation> operations) = nullptr;
+  bool lists_own = false;  ///< the operations that the program lists have kernels for it
+};
+
+/// All that is registered for a device: the operations of some families, and perhaps those that the program lists.
+class kernel_registry {
+ public:
+  using row = array_view<const registered_kernel>;
+
+  /// @param device,families outlive it
+  kernel_registry(const registry_device& device, array_view<const array_view<const row>> families)
+      : device_(device), families_(families) {}
+
+  [[nodiscard]] const registry_device& device() const { return device_; }
+  /// The kernels of an operation; empty if there are none.
+  [[nodiscard]] row find(const char* key) const;
+
+ private:
+  const registry_device& device_;
+  array_view<const array_view<const row>> families_;
+};
+
+namespace detail {
+
+/// True for what loops compute with: floats instead of halves, which are converted.
+template <class Op, operations::signature S>
+inline constexpr bool is_in_loops =
+    &ir::key<Op> == &ir::key<op::cast> || !(is_half(S.out) || is_half(S.in[0]) || is_half(S.in[S.inputs - 1]));
+
+template <class Device, class Op, operations::signature S, std::size_t... O, std::size_t... I>
+constexpr kernel_entry entry_of_several(std::index_sequence<O...>, std::index_sequence<I...>) {
+  return kernel<Device, ir::key<Op>>::template entry<S.output(O)..., S.in[I]...>;
+}
+
+/// The kernel of a signature.
+/// @tparam Bodies has `find<Op, S, I...>()` for the operations of loops, `I` the positions of their operands
+template <class Device, class Bodies, class Op, operations::signature S, std::size_t... I>
+constexpr registered_kernel kernel_of(std::index_sequence<I...> inputs) {
+  registered_kernel k{&ir::key<Op>, S, {}, nullptr};
+  if constexpr (Op::kind == ir::op_kind::elementwise) {
+    if constexpr (is_in_loops<Op, S>) k.body = &Bodies::template find<Op, S, I...>;
+  } else if constexpr (requires { Op::outputs; }) {
+    k.entry =
+        entry_of_several<Device, Op, S>(std::make_index_sequence<static_cast<std::size_t>(Op::outputs)>{}, inputs);
+  } else {
+    k.entry = kernel<Device, ir::key<Op>>::template entry<S.out, S.in[I]...>;
+  }
+  return k;
+}
+
+template <class Device, class Bodies, class Row, class Signatures = std::make_index_sequence<Row::signatures.count>>
+struct registered_row;
+template <class Device, class Bodies, class Row, std::size_t... S>
+struct registered_row<Device, Bodies, Row, std::index_sequence<S...>> {
+  static constexpr registered_kernel list[] = {
+      kernel_of<Device, Bodies, typename Row::operation, Row::signatures.list[S]>(
+          std::make_index_sequence<static_cast<std::size_t>(Row::signatures.list[S].inputs)>{})...};
+};
+
+/// Those of a family, an element for each operation.
+template <class Device, class Bodies, class... Row>
+array_view<const kernel_registry::row> rows_of(operations::family<Row...>) {
+  static constexpr kernel_registry::row rows[] = {{registered_row<Device, Bodies, Row>::list}...};
+  return rows;
+}
+
+}  // namespace detail
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_REGISTRY_HPP
+
+namespace tagma::device::cpu {
+
+/// Kernels of a family, an element for each operation. A translation unit instantiates it where the kernels of the
+/// family are included.
+template <class Family>
+struct registered {
+  [[nodiscard]] static array_view<const kernel_registry::row> kernels();
+};
+
+namespace detail {
+
+/// What loops call for an operation: a function over neighbours, compiled for several kinds of processors.
+struct spans {
+  template <class Op, operations::signature S, std::size_t... I>
+  static loop_body find() {
+    constexpr int b = S.inputs > 1 ? 1 : 0, c = S.inputs > 2 ? 2 : 0;
+    using loop = fused_loop<on_cpu, types<load_of<S.in[I], true>...>, types<operation_of<ir::key<Op>, S.out, 0, b, c>>>;
+    return body_of(best_variant<typename loop::body, std::byte*, const std::byte* const*, std::int64_t>());
+  }
+};
+
+}  // namespace detail
+
+template <class Family>
+array_view<const kernel_registry::row> registered<Family>::kernels() {
+  return device::detail::rows_of<on_cpu, detail::spans>(Family{});
+}
+
+}  // namespace tagma::device::cpu
+#endif  // TAGMA_SINGLE_DEVICE_CPU_REGISTRY_HPP
+// ---- tagma/device/found_kernels.hpp
+
+/// @file
+/// Picks the kernel of each step of a plan that was made when the program ran, and turns its loops into recipes.
+
+#include <deque>
+#include <string>
+
+// ---- tagma/device/kernel_then_loop.hpp
+#ifndef TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
+#define TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
+
+/// @file
+/// Steps of two kernels, of devices that do such.
+
+namespace tagma::device {
+
+/// True for operations whose kernels on a GPU go on with the loop over their result: libraries do much of it on the
+/// way.
+[[nodiscard]] constexpr bool begins_loop(const ir::op_info& info) { return info.key == &ir::key<op::matmul>; }
+
+/// A kernel that goes on with a loop over its result, one after the other: the loop reads the result where it stands,
+/// as its first tensor, and writes over it. Pointers, since nvcc writes references to static members wrongly.
+struct kernel_and_loop {
+  const runtime::kernel_entry* kernel = nullptr;
+  const runtime::kernel_entry* loop = nullptr;
+  std::size_t inputs = 0;  ///< of the kernel; the others are the loop's
+
+  [[nodiscard]] owned<runtime::kernel_state> prepare(const runtime::kernel_args& args,
+                                                     const runtime::run_context& context) const {
+    auto made = make_owned<states>();
+    const split parts(args, *made, *this);
+    if (kernel->prepare != nullptr) made->kernel = kernel->prepare(parts.kernel, context);
+    if (loop->prepare != nullptr) made->loop = loop->prepare(parts.loop, context);
+    return made;
+  }
+  void run(const runtime::kernel_args& args, const runtime::run_context& context) const {
+    const split parts(args, *static_cast<const states*>(args.state), *this);
+    kernel->run(parts.kernel, context);
+    loop->run(parts.loop, context);
+  }
+
+  /// As a kernel whose recipe this is; it outlives all calls.
+  [[nodiscard]] TAGMA_COLD runtime::kernel_entry entry() const {
+    return {&run_recipe, &prepare_recipe, nullptr, kernel->reads_run || loop->reads_run, this};
+  }
+  static void run_recipe(const runtime::kernel_args& args, const runtime::run_context& context) {
+    static_cast<const kernel_and_loop*>(args.recipe)->run(args, context);
+  }
+  [[nodiscard]] static owned<runtime::kernel_state> prepare_recipe(const runtime::kernel_args& args,
+                                                                   const runtime::run_context& context) {
+    return static_cast<const kernel_and_loop*>(args.recipe)->prepare(args, context);
+  }
+
+ private:
+  struct states final : runtime::kernel_state {
+    owned<runtime::kernel_state> kernel, loop;
+  };
+  /// The arguments of both. Addresses may differ from run to run.
+  struct split {
+    split(const runtime::kernel_args& args, const states& s, const kernel_and_loop& of) : kernel(args), loop(args) {
+      kernel.in = args.in.first(of.inputs);
+      kernel.state = s.kernel.get();
+      kernel.recipe = of.kernel->recipe;
+      in[0] = args.out;
+      declared[0] = args.declared_out;
+      std::size_t count = 1;
+      for (std::size_t k = of.inputs; k < args.in.size(); ++k) {
+        in[count] = args.in[k];
+        declared[count++] = args.declared[k];
+      }
+      loop.in = {in, count};
+      loop.declared = {declared, count};
+      loop.state = s.loop.get();
+      loop.recipe = of.loop->recipe;
+    }
+    runtime::operand in[ir::max_group_loads];
+    shape declared[ir::max_group_loads];
+    runtime::kernel_args kernel, loop;
+  };
+};
+
+/// The entry of two kernels that the compiler knows.
+template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
+class kernel_then_loop {
+  static owned<runtime::kernel_state> prepare(const runtime::kernel_args& args, const runtime::run_context& context) {
+    return kernel_and_loop{Kernel, Loop, Inputs}.prepare(args, context);
+  }
+  static void run(const runtime::kernel_args& args, const runtime::run_context& context) {
+    kernel_and_loop{Kernel, Loop, Inputs}.run(args, context);
+  }
+
+ public:
+  static constexpr runtime::kernel_entry entry{&kernel_then_loop::run, &kernel_then_loop::prepare, nullptr,
+                                               Kernel->reads_run || Loop->reads_run};
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
+// ---- tagma/device/own_operations.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
+#define TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
+
+/// @file
+/// Operations of a program's own, as the process knows them: by name, beside those of the library. Files that list them
+/// may be initialised in any order, and by any thread.
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// ---- tagma/device/operation_faces.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
+#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
+
+/// @file
+/// All operations by name, with what they take: for those who read graphs that no compiler has seen.
+
+#include <string_view>
+
+// ---- tagma/device/face_list.hpp
+#ifndef TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+#define TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+
+/// @file
+/// Lists of operations as data, made of lists of types.
+
+#include <cstddef>
+
+namespace tagma::device::operations {
+
+/// Operations that are no rows of a family.
+template <class... Op>
+struct operation_list {};
+
+namespace detail {
+
+/// Room for all of them.
+struct face_list {
+  const ir::operation_face* list[256]{};
+  std::size_t count = 0;
+};
+template <class... Row>
+constexpr void add_faces(family<Row...>, face_list& to) {
+  ((to.list[to.count++] = &ir::face<typename Row::operation>), ...);
+}
+template <class... Op>
+constexpr void add_faces(operation_list<Op...>, face_list& to) {
+  ((to.list[to.count++] = &ir::face<Op>), ...);
+}
+
+}  // namespace detail
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_FACE_LIST_HPP
+// ---- tagma/device/input_operations.hpp
+#ifndef TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
+#define TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
+
+/// @file
+/// The operations of programs that use things of containers: queues, readers, iterators; and those that take apart what
+/// comes from there. Their kernels are of the CPU, and most of them take what elements there are.
+
+namespace tagma::device::operations {
+
+/// One kernel for all operands, whose result is of type `Out`; none: of any type, or there are several.
+template <dtype Out = dtype::none>
+[[nodiscard]] constexpr signature_list whatever() {
+  signature_list all;
+  all.add({Out, dtype::none, Out, {}, 0});
+  return all;
+}
+
+using queues =
+    family<row<op::enqueue, &whatever<dtype::int64>>, row<op::dequeue, &whatever<>>,
+           row<op::dequeue_up_to, &whatever<>>, row<op::dequeue_open, &whatever<>>,
+           row<op::queue_size, &whatever<dtype::int64>>, row<op::queue_close, &whatever<dtype::int64>>,
+           row<op::chosen_enqueue, &whatever<dtype::int64>>, row<op::chosen_dequeue, &whatever<>>,
+           row<op::chosen_dequeue_up_to, &whatever<>>, row<op::chosen_dequeue_open, &whatever<>>,
+           row<op::chosen_queue_size, &whatever<dtype::int64>>, row<op::chosen_queue_close, &whatever<dtype::int64>>>;
+
+using readers =
+    family<row<op::read, &whatever<>>, row<op::read_up_to, &whatever<>>, row<op::reader_count, &whatever<dtype::int64>>,
+           row<op::get_next, &whatever<>>, row<op::get_next_open, &whatever<>>>;
+
+/// Texts that are taken apart.
+using records = family<row<op::text_constant, &whatever<dtype::string>>, row<op::decode_raw, &whatever<>>,
+                       row<op::decode_raw_open, &whatever<>>, row<op::decode_csv, &whatever<>>,
+                       row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>,
+                       row<op::parse_feature_lists, &whatever<>>, row<op::decode_image, &whatever<dtype::uint8>>>;
+
+/// Where an edge of a graph leads to another part of it.
+using exchange =
+    family<row<op::send, &whatever<dtype::int64>>, row<op::receive, &whatever<>>, row<op::receive_open, &whatever<>>>;
+
+using input_families = families<queues, readers, records, exchange>;
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
+
+namespace tagma::device::operations {
+
+/// What graphs have beside the operations of `all_families` and `input_families`: leaves, things of containers, results
+/// of operations that have several, and loops.
+using structural = operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group,
+                                  ir::keep, op::queue, op::reader, op::iterator, op::row, ir::loop_head, ir::times_head,
+                                  ir::while_head, ir::loop_given, ir::loop_element, ir::loop_member, ir::loop_carried,
+                                  ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
+
+/// All operations that a finished graph may have.
+[[nodiscard]] array_view<const ir::operation_face* const> operation_faces();
+
+/// The operation of a name, or nullptr.
+[[nodiscard]] const ir::operation_face* find_operation_face(std::string_view name);
+
+namespace detail {
+
+template <class... Row>
+constexpr bool has_name(family<Row...>, std::string_view name) {
+  return (false || ... || (Row::operation::name == name));
+}
+template <class... Op>
+constexpr bool has_name(operation_list<Op...>, std::string_view name) {
+  return (false || ... || (Op::name == name));
+}
+template <class... Family>
+constexpr bool has_name(families<Family...>, std::string_view name) {
+  return (false || ... || has_name(Family{}, name));
+}
+
+}  // namespace detail
+
+/// Whether an operation that a finished graph may have is called so.
+[[nodiscard]] constexpr bool is_operation_name(std::string_view name) {
+  return detail::has_name(all_families{}, name) || detail::has_name(input_families{}, name) ||
+         detail::has_name(structural{}, name);
+}
+
+}  // namespace tagma::device::operations
+
+// ---- tagma/device/operation_faces.ipp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+
+/// @file
+/// Definitions of operation_faces.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::operations {
+
+namespace detail {
+
+template <class... Family, class... Input>
+constexpr face_list make_faces(families<Family...>, families<Input...>) {
+  face_list all;
+  (add_faces(Family{}, all), ...);
+  (add_faces(Input{}, all), ...);
+  add_faces(structural{}, all);
+  return all;
+}
+inline constexpr face_list faces = make_faces(all_families{}, input_families{});
+
+}  // namespace detail
+
+TAGMA_DECL array_view<const ir::operation_face* const> operation_faces() {
+  return {detail::faces.list, detail::faces.count};
+}
+
+TAGMA_COLD TAGMA_DECL const ir::operation_face* find_operation_face(std::string_view name) {
+  for (const ir::operation_face* const f : operation_faces())
+    if (f->info().name == name) return f;
+  return nullptr;
+}
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_IPP
+#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
+
+namespace tagma::device {
+
+struct registered_kernel;
+
+namespace operations {
+
+/// One of them.
+struct own_operation {
+  const ir::operation_face* face = nullptr;
+  array_view<const registered_kernel> kernels{};          ///< of the CPU
+  const runtime::resource_functions* resource = nullptr;  ///< of an operation that stands for a thing of a container
+
+  [[nodiscard]] std::string_view name() const { return face->info().name; }
+};
+
+/// What errors say behind the name of an operation that nobody knows.
+inline constexpr std::string_view how_to_list =
+    "; an operation of one's own is listed in one file of the program, by tagma::listed_operation "
+    "(<tagma/own_operations.hpp>)";
+
+/// All of a process. Nothing leaves the list.
+class own_operation_list {
+ public:
+  [[nodiscard]] static own_operation_list& of_process() {
+    static own_operation_list list;
+    return list;
+  }
+
+  /// Adds one. Listing the same once more is no harm.
+  /// Throws AlreadyExists for a name that another operation has, and for a second listing with other kernels.
+  TAGMA_COLD void add(const own_operation& added) {
+    const mutex_lock lock(mutex_);
+    const std::string problem = refuse(added);
+    if (!problem.empty()) fail(status_code::already_exists, problem);
+    if (find_name(added.name()) == nullptr) list_.push_back(added);
+  }
+  /// The same before `main` begins, where nobody could catch an error: `find` throws it, for this name.
+  TAGMA_COLD void add_early(const own_operation& added) {
+    const mutex_lock lock(mutex_);
+    std::string problem = refuse(added);
+    if (!problem.empty()) conflicts_.push_back({added.name(), static_cast<std::string&&>(problem)});
+    if (find_name(added.name()) == nullptr) list_.push_back(added);
+  }
+
+  /// The operation of a name, or nullptr. Throws AlreadyExists if several were listed with it.
+  [[nodiscard]] TAGMA_COLD const own_operation* find(std::string_view name) const {
+    const mutex_lock lock(mutex_);
+    for (const conflict& c : conflicts_)
+      if (c.name == name) fail(status_code::already_exists, c.text);
+    return find_name(name);
+  }
+  /// The same by `ir::key`.
+  [[nodiscard]] TAGMA_COLD const own_operation* find_key(const char* key) const {
+    const mutex_lock lock(mutex_);
+    for (const own_operation& o : list_)
+      if (o.face->info().key == key) return &o;
+    return nullptr;
+  }
+  TAGMA_COLD void append_faces(std::vector<const ir::operation_face*>& to) const {
+    const mutex_lock lock(mutex_);
+    for (const own_operation& o : list_) to.push_back(o.face);
+  }
+
+ private:
+  struct conflict {
+    std::string_view name;
+    std::string text;
+  };
+
+  [[nodiscard]] TAGMA_COLD const own_operation* find_name(std::string_view name) const {
+    for (const own_operation& o : list_)
+      if (o.name() == name) return &o;
+    return nullptr;
+  }
+  /// Why one cannot be added, or nothing.
+  [[nodiscard]] TAGMA_COLD std::string refuse(const own_operation& added) const {
+    const own_operation* const known = find_name(added.name());
+    if (known == nullptr) return {};
+    const std::string who = sentence({"operation '", added.name(), "' "});
+    if (known->face->version != added.face->version)
+      return sentence(
+          {who, "is listed with version ", known->face->version, " and with version ", added.face->version});
+    if (known->face->rules != added.face->rules) return sentence({who, "is listed twice, by two tags of this name"});
+    if (known->kernels.data() != added.kernels.data())
+      return sentence({who, "is listed twice, with other element types"});
+    return {};
+  }
+
+  mutable mutex mutex_;
+  std::deque<own_operation> list_;  // what is found stays where it is
+  std::vector<conflict> conflicts_;
+};
+
+/// The operation of a name, of the library or listed, or nullptr. Throws as `own_operation_list::find`.
+[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_operation(std::string_view name) {
+  if (const ir::operation_face* const known = find_operation_face(name)) return known;
+  const own_operation* const own = own_operation_list::of_process().find(name);
+  return own == nullptr ? nullptr : own->face;
+}
+/// All operations that a finished graph may have, of the library and listed.
+[[nodiscard]] TAGMA_COLD inline std::vector<const ir::operation_face*> all_operations() {
+  std::vector<const ir::operation_face*> all;
+  for (const ir::operation_face* const f : operation_faces()) all.push_back(f);
+  own_operation_list::of_process().append_faces(all);
+  return all;
+}
+
+}  // namespace operations
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
+
+namespace tagma::device {
+
+namespace detail {
+
+/// The types of a call, for an error: "(float32, int64)".
+template <class Type>
+[[nodiscard]] std::string types_text(std::size_t count, const Type& type) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < count; ++i) append_parts(text, {i == 0 ? "" : ", ", to_string(type(i))});
+  return text + ")";
+}
+[[noreturn]] void refuse(const kernel_registry& from, const ir::op_info& op, dtype out, const std::string& types);
+
+/// Makes the recipe of one loop.
+class recipe_maker {
+ public:
+  recipe_maker(const kernel_registry& from, array_view<const plan::loop_load> loads,
+               array_view<const plan::loop_operation> operations)
+      : from_(from), loads_(loads), operations_(operations), values_(loads.size() + operations.size()) {}
+
+  [[nodiscard]] loop_recipe make();
+
+ private:
+  /// A load or a result: where it is, and the type that is computed with.
+  struct value {
+    std::int16_t place = 0;
+    dtype type = dtype::none;
+    std::size_t last_use = 0;
+  };
+
+  void add_input(std::size_t l);
+  void find_last_uses();
+  [[nodiscard]] int operands(const plan::loop_operation& o) const;
+
+  void add_operation(std::size_t o);
+  [[nodiscard]] std::int16_t place_of(std::int16_t row) const;
+  void convert(dtype from, dtype to, std::int16_t place, std::int16_t row);
+  [[nodiscard]] std::int16_t take_row() { return free_ > 0 ? free_rows_[--free_] : static_cast<std::int16_t>(rows_++); }
+  void give_back(std::int16_t row) { free_rows_[free_++] = row; }
+
+  [[nodiscard]] static bool is_wider_than_float(dtype type);
+  [[nodiscard]] loop_body conversion(dtype from, dtype to) const;
+  [[nodiscard]] loop_body body(const plan::loop_operation& o) const;
+
+  const kernel_registry& from_;
+  array_view<const plan::loop_load> loads_;
+  array_view<const plan::loop_operation> operations_;
+  heap_array<value> values_;
+  loop_recipe recipe_;
+  std::size_t calls_ = 0, rows_ = 0;
+  std::int16_t free_rows_[most_rows]{};
+  std::size_t free_ = 0;
+};
+
+}  // namespace detail
+
+/// Which steps of a plan a registry has kernels for: all, or those that are not on the host and do not copy, which
+/// devices do by themselves.
+enum class steps_of : std::uint8_t { all_devices, other_devices };
+
+/// The kernels of the steps of a plan; those that are not looked for are empty.
+class found_kernels final : public runtime::step_kernels {
+ public:
+  /// Throws Unimplemented for a step without kernel.
+  found_kernels(const kernel_registry& from, const plan::heap_plan& plan, steps_of where = steps_of::all_devices);
+  [[nodiscard]] array_view<const kernel_entry> entries() const override { return entries_; }
+
+ private:
+  /// What a step with a kernel before its loop does.
+  struct two_kernels {
+    kernel_entry kernel, loop;
+    kernel_and_loop both;
+  };
+
+  /// @param node,inputs of the kernel
+  [[nodiscard]] static kernel_entry find(const kernel_registry& from, const plan::heap_plan& plan,
+                                         const plan::plan_step& step, ir::node_id node, std::size_t inputs);
+  [[nodiscard]] kernel_entry find_then_loop(const kernel_registry& from, const plan::heap_plan& plan, std::int32_t s);
+
+  heap_array<kernel_entry> entries_;
+  heap_array<loop_recipe> recipes_;
+  heap_array<owned<two_kernels>> pairs_;
+  std::deque<kernel_entry> kept_;  // what is found stays where it is
+};
+
+}  // namespace tagma::device
+
+// ---- tagma/device/found_kernels.ipp
+
+/// @file
+/// Definitions of found_kernels.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device {
+
+TAGMA_DECL kernel_registry::row kernel_registry::find(const char* key) const {
+  for (const array_view<const row>& family : families_)
+    for (const row& one : family)
+      if (one[0].key == key) return one;
+  if (!device_.lists_own) return {};
+  if (const auto* const own = operations::own_operation_list::of_process().find_key(key)) return own->kernels;
+  return {};
+}
+
+}  // namespace tagma::device
+
+namespace tagma::device::detail {
+
+TAGMA_COLD TAGMA_DECL void refuse(const kernel_registry& from, const ir::op_info& op, dtype out,
+                                  const std::string& types) {
+  // By its name: `find_operation` would link all operations into every program.
+  const bool known =
+      operations::is_operation_name(op.name) || operations::own_operation_list::of_process().find(op.name) != nullptr;
+  fail(status_code::unimplemented,
+       {"the registry has no kernel of ", from.device().name, " for ", op.name, types, out == dtype::none ? "" : " to ",
+        out == dtype::none ? "" : to_string(out), known || !from.device().lists_own ? "" : operations::how_to_list});
+}
+
+TAGMA_DECL loop_recipe recipe_maker::make() {
+  recipe_.inputs.allocate(loads_.size());
+  recipe_.calls.allocate(3 * operations_.size());
+  for (std::size_t l = 0; l < loads_.size(); ++l) add_input(l);
+  find_last_uses();
+  for (std::size_t o = 0; o < operations_.size(); ++o) add_operation(o);
+  heap_array<loop_call> calls(calls_);
+  for (std::size_t i = 0; i < calls_; ++i) calls[i] = recipe_.calls[i];
+  recipe_.calls = static_cast<heap_array<loop_call>&&>(calls);
+  recipe_.rows = rows_;
+  return static_cast<loop_recipe&&>(recipe_);
+}
+
+TAGMA_DECL void recipe_maker::add_input(std::size_t l) {
+  const dtype type = loads_[l].type;
+  loop_input& in = recipe_.inputs[l];
+  in.size = static_cast<std::int64_t>(size_of(type));
+  in.repeated = !loads_[l].contiguous;
+  if (is_half(type)) in.convert = conversion(type, dtype::float32);
+  if (in.repeated || in.convert != nullptr) in.row = static_cast<std::int16_t>(rows_++);
+  values_[l] = {static_cast<std::int16_t>(l), computed_as(type), 0};
+}
+
+TAGMA_DECL void recipe_maker::find_last_uses() {
+  for (std::size_t o = 0; o < operations_.size(); ++o)
+    for (int k = 0; k < operands(operations_[o]); ++k) values_[operations_[o].operand[k]].last_use = o;
+}
+
+TAGMA_DECL int recipe_maker::operands(const plan::loop_operation& o) const {
+  const kernel_registry::row row = from_.find(o.op->key);
+  if (row.empty()) refuse(from_, *o.op, o.type, {});
+  return row[0].types.inputs;
+}
+
+TAGMA_DECL void recipe_maker::add_operation(std::size_t o) {
+  const plan::loop_operation& op = operations_[o];
+  const bool last = o + 1 == operations_.size();
+  value& result = values_[loads_.size() + o];
+  result.type = computed_as(op.type);
+  const std::int16_t row = last && !is_half(op.type) ? std::int16_t{-1} : take_row();
+  if (op.op->key == &ir::key<op::cast>) {
+    const value& in = values_[op.operand[0]];
+    if (is_half(op.type) && is_wider_than_float(in.type)) {
+      // Rounded once.
+      const std::int16_t half = last ? std::int16_t{-1} : take_row();
+      convert(in.type, op.type, in.place, half);
+      if (last) return;
+      convert(op.type, dtype::float32, place_of(half), row);
+      give_back(half);
+    } else {
+      convert(in.type, result.type, in.place, row);
+    }
+  } else {
+    loop_call& c = recipe_.calls[calls_++];
+    c.operands = static_cast<std::int16_t>(operands(op));
+    c.result = row;
+    for (int k = 0; k < c.operands; ++k) c.operand[k] = values_[op.operand[k]].place;
+    c.body = body(op);
+    c.type = result.type;
+    c.operation = op.op->key;
+  }
+  if (last && row >= 0) convert(dtype::float32, op.type, place_of(row), -1);
+  result.place = place_of(row);
+  for (int k = 0; k < operands(op); ++k) {
+    value& in = values_[op.operand[k]];
+    if (in.last_use != o || static_cast<std::size_t>(op.operand[k]) < loads_.size() || in.place < 0) continue;
+    give_back(static_cast<std::int16_t>(in.place - static_cast<std::int16_t>(loads_.size())));
+    in.place = -1;
+  }
+}
+
+TAGMA_DECL std::int16_t recipe_maker::place_of(std::int16_t row) const {
+  return static_cast<std::int16_t>(static_cast<std::int16_t>(loads_.size()) + row);
+}
+
+TAGMA_DECL void recipe_maker::convert(dtype from, dtype to, std::int16_t place, std::int16_t row) {
+  loop_call& c = recipe_.calls[calls_++];
+  c.body = conversion(from, to);
+  c.operand[0] = place;
+  c.operands = 1;
+  c.result = row;
+  c.type = to;
+  c.operation = &ir::key<op::cast>;
+}
+
+TAGMA_DECL bool recipe_maker::is_wider_than_float(dtype type) {
+  return type == dtype::float64 || type == dtype::int64 || type == dtype::int32;
+}
+
+TAGMA_DECL loop_body recipe_maker::conversion(dtype from, dtype to) const {
+  for (const registered_kernel& k : from_.find(&ir::key<op::cast>))
+    if (k.types.in[0] == from && k.types.out == to) return k.body();
+  refuse(from_, ir::info<op::cast>, to, types_text(1, [&](std::size_t) { return from; }));
+}
+
+TAGMA_DECL loop_body recipe_maker::body(const plan::loop_operation& o) const {
+  const auto type = [&](std::size_t k) { return values_[o.operand[k]].type; };
+  const kernel_registry::row row = from_.find(o.op->key);
+  for (const registered_kernel& k : row) {
+    bool fits = k.body != nullptr && k.types.out == computed_as(o.type);
+    for (int i = 0; fits && i < k.types.inputs; ++i) fits = k.types.in[i] == type(static_cast<std::size_t>(i));
+    if (fits) return k.body();
+  }
+  refuse(from_, *o.op, o.type, types_text(static_cast<std::size_t>(row[0].types.inputs), type));
+}
+
+}  // namespace tagma::device::detail
+
+namespace tagma::device {
+
+TAGMA_DECL found_kernels::found_kernels(const kernel_registry& from, const plan::heap_plan& plan, steps_of where)
+    : entries_(plan.view().steps.size()), recipes_(plan.view().steps.size()), pairs_(plan.view().steps.size()) {
+  const plan::plan_view view = plan.view();
+  for (std::size_t s = 0; s < entries_.size(); ++s) {
+    const auto number = static_cast<std::int32_t>(s);
+    const plan::plan_step& step = view.steps[s];
+    const plan::plan_node& node = view.nodes[step.node];
+    if (where == steps_of::other_devices &&
+        (view.devices[node.device].memory == memory_kind::host || node.op->key == &ir::key<plan::transfer>))
+      continue;
+    if (!step.fused) {
+      entries_[s] = find(from, plan, step, step.node, static_cast<std::size_t>(step.operands));
+    } else if (step.before != ir::no_node) {
+      entries_[s] = find_then_loop(from, plan, number);
+    } else {
+      recipes_[s] = detail::recipe_maker(from, plan.loads(number), plan.operations(number)).make();
+      entries_[s] = from.device().loop(recipes_[s]);
+    }
+    if (from.device().kept != nullptr && plan.keeps(number) && entries_[s].run != nullptr) {
+      kept_.push_back(entries_[s]);
+      entries_[s] = from.device().kept(kept_.back());
+    }
+  }
+}
+
+TAGMA_DECL kernel_entry found_kernels::find_then_loop(const kernel_registry& from, const plan::heap_plan& plan,
+                                                      std::int32_t s) {
+  const plan::plan_step& step = plan.view().steps[static_cast<std::size_t>(s)];
+  const auto inputs = static_cast<std::size_t>(plan.view().nodes[step.before].inputs);
+  // The result of the kernel stands among the loads where its last input stands among the operands.
+  const array_view<const plan::loop_load> loads = plan.loads(s).subspan(inputs - 1);
+  recipes_[s] = detail::recipe_maker(from, loads, plan.operations(s)).make();
+  pairs_[s] = make_owned<two_kernels>();
+  two_kernels& pair = *pairs_[s];
+  pair.kernel = find(from, plan, step, step.before, inputs);
+  pair.loop = from.device().loop(recipes_[s]);
+  pair.both = {&pair.kernel, &pair.loop, inputs};
+  kernel_entry joined;
+  if (from.device().join != nullptr)
+    joined = from.device().join(pair.both, *plan.view().nodes[step.before].op, loads, plan.operations(s));
+  return joined.run != nullptr ? joined : pair.both.entry();
+}
+
+TAGMA_DECL kernel_entry found_kernels::find(const kernel_registry& from, const plan::heap_plan& plan,
+                                            const plan::plan_step& step, ir::node_id node, std::size_t inputs) {
+  const plan::plan_node& of = plan.view().nodes[node];
+  const ir::op_info& op = *of.op;
+  const auto type = [&](std::size_t k) { return plan.operand_type(step, k); };
+  const auto outputs = static_cast<std::size_t>(step.outputs);
+  const dtype out = of.spec.type;
+  for (const registered_kernel& k : from.find(op.key)) {
+    const bool any = k.types.out == dtype::none;
+    bool fits = any || outputs > 0 || k.types.out == out;
+    // Of the inputs behind those, `infer` knows the types.
+    for (std::size_t i = 0; fits && i < inputs && i < static_cast<std::size_t>(k.types.inputs); ++i)
+      fits = op.ignores_elements(static_cast<int>(i)) || k.types.input(i) == type(i);
+    for (std::size_t i = 0; fits && i < outputs; ++i)
+      fits = any || type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
+    if (fits) return k.entry;
+  }
+  detail::refuse(from, op, out, detail::types_text(inputs, type));
+}
+
+}  // namespace tagma::device
 
 namespace tagma::device::cpu {
 
@@ -8914,7 +9016,8 @@ namespace tagma::device::cpu {
       registered<op::training>::kernels(),   registered<op::internal>::kernels(),
       registered<op::queues>::kernels(),     registered<op::readers>::kernels(),
       registered<op::records>::kernels(),    registered<op::exchange>::kernels()};
-  static const kernel_registry all(families);
+  static constexpr registry_device of_cpu{"the CPU", &interpreted, &kept, nullptr, true};
+  static const kernel_registry all(of_cpu, families);
   return all;
 }
 
@@ -9057,7 +9160,7 @@ namespace tagma::runtime {
 
 /// Weak, so that several files may include this header.
 [[gnu::weak]] owned<step_kernels> find_kernels(const plan::heap_plan& plan) {
-  return make_owned<device::cpu::found_kernels>(device::cpu::all_kernels(), plan);
+  return make_owned<device::found_kernels>(device::cpu::all_kernels(), plan);
 }
 [[gnu::weak]] const resource_functions& find_resource(const plan::plan_resource& named) {
   return device::cpu::find_resource_functions(named);

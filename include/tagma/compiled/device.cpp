@@ -2,7 +2,6 @@
 #include "tagma/device/cpu/build_info.ipp"
 #include "tagma/device/cpu/copy.ipp"
 #include "tagma/device/cpu/executor.ipp"
-#include "tagma/device/cpu/found_kernels.ipp"
 #include "tagma/device/cpu/interpreted_loop.ipp"
 #include "tagma/device/cpu/kernel/concat.ipp"
 #include "tagma/device/cpu/kernel/conv_problem.ipp"
@@ -24,6 +23,7 @@
 #include "tagma/device/cpu/sparse_rows.ipp"
 #include "tagma/device/cpu/step_pools.ipp"
 #include "tagma/device/cpu/topology.ipp"
+#include "tagma/device/found_kernels.ipp"
 #include "tagma/device/loop.ipp"
 #include "tagma/device/windows.ipp"
 

@@ -4,6 +4,7 @@
 /// @file
 /// Steps of two kernels, of devices that do such.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/kernel_table.hpp"
 #include "tagma/expr/op/matmul.hpp"
 
@@ -32,6 +33,18 @@ struct kernel_and_loop {
     const split parts(args, *static_cast<const states*>(args.state), *this);
     kernel->run(parts.kernel, context);
     loop->run(parts.loop, context);
+  }
+
+  /// As a kernel whose recipe this is; it outlives all calls.
+  [[nodiscard]] TAGMA_COLD runtime::kernel_entry entry() const {
+    return {&run_recipe, &prepare_recipe, nullptr, kernel->reads_run || loop->reads_run, this};
+  }
+  static void run_recipe(const runtime::kernel_args& args, const runtime::run_context& context) {
+    static_cast<const kernel_and_loop*>(args.recipe)->run(args, context);
+  }
+  [[nodiscard]] static owned<runtime::kernel_state> prepare_recipe(const runtime::kernel_args& args,
+                                                                   const runtime::run_context& context) {
+    return static_cast<const kernel_and_loop*>(args.recipe)->prepare(args, context);
   }
 
  private:

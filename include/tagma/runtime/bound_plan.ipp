@@ -437,7 +437,7 @@ TAGMA_COLD TAGMA_DECL void bound_plan::make_calls(const session_state& state, co
       declared_[k] = plan_.nodes[plan_.operands[k]].spec.dims;
     }
     kernel_args& call = calls_[s];
-    call.recipe = kernels_[s].recipe;
+    call.recipe = (device_at(n.device).number < 0 ? kernels_ : device_kernels_)[s].recipe;
     fill(call.out, step.node, n.device);
     call.in = array_view<operand>(operands_).subspan(first, count);
     if (step.outputs > 0) {

@@ -5,7 +5,7 @@
 /// All kernels of the registry.
 
 #include "tagma/base/config.hpp"
-#include "tagma/device/cpu/found_kernels.hpp"
+#include "tagma/device/cpu/kept_kernel.hpp"
 #include "tagma/device/cpu/kernel/cell.hpp"
 #include "tagma/device/cpu/kernel/concat.hpp"
 #include "tagma/device/cpu/kernel/conv.hpp"
@@ -37,6 +37,8 @@
 #include "tagma/device/cpu/kernel/top_k.hpp"
 #include "tagma/device/cpu/kernel/transfer.hpp"
 #include "tagma/device/cpu/kernel/transpose.hpp"
+#include "tagma/device/cpu/registry.hpp"
+#include "tagma/device/found_kernels.hpp"
 #include "tagma/device/input_operations.hpp"
 
 namespace tagma::device::cpu {
@@ -55,7 +57,8 @@ namespace tagma::device::cpu {
       registered<op::training>::kernels(),   registered<op::internal>::kernels(),
       registered<op::queues>::kernels(),     registered<op::readers>::kernels(),
       registered<op::records>::kernels(),    registered<op::exchange>::kernels()};
-  static const kernel_registry all(families);
+  static constexpr registry_device of_cpu{"the CPU", &interpreted, &kept, nullptr, true};
+  static const kernel_registry all(of_cpu, families);
   return all;
 }
 

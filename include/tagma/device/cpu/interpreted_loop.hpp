@@ -3,40 +3,21 @@
 
 /// @file
 /// Fused loops whose recipe is data: block by block in cache, one vectorised body after the other over rows of scratch
-/// memory. A body is a loop of one operation, so each result is rounded as in a loop that was compiled, and the bytes
-/// are the same. As there, values of 16 bits are floats until they are stored.
+/// memory. The bytes are those of loops that were compiled.
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/fused.hpp"
+#include "tagma/device/loop_recipe.hpp"
 
 namespace tagma::device::cpu {
 
-/// The most values in scratch memory: loads that are converted or repeated, results, and one on its way.
-inline constexpr std::size_t most_rows = most_loads + ir::max_group + 1;
-
-/// What a loop does with a block: calls `span` over rows.
-struct loop_call {
-  span_function span = nullptr;
-  std::int16_t operand[3]{};  ///< loads first, then rows of scratch memory
-  std::int16_t operands = 0;
-  std::int16_t result = 0;  ///< a row, or -1 for the result of the loop
-};
-/// A tensor that a loop reads: where its elements are, or in a row of scratch memory.
-struct loop_input {
-  std::int64_t size = 1;            ///< bytes of an element
-  bool repeated = false;            ///< one element stands for a whole row
-  span_function convert = nullptr;  ///< from 16 bits to float
-  std::int16_t row = -1;            ///< of what is repeated or converted
-};
-
-/// A fused loop as data.
-struct loop_recipe {
-  heap_array<loop_input> inputs;
-  heap_array<loop_call> calls;
-  std::size_t rows = 0;  ///< of scratch memory
-};
-
 namespace detail {
+
+/// Bodies of recipes are spans.
+/// @{
+[[nodiscard]] inline loop_body body_of(span_function span) { return reinterpret_cast<loop_body>(span); }
+[[nodiscard]] inline span_function span_of(loop_body body) { return reinterpret_cast<span_function>(body); }
+/// @}
 
 /// Elements of a block, of which a few rows fit into the first cache.
 inline constexpr std::int64_t block_elements = 512;

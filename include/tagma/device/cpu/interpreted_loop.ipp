@@ -43,7 +43,7 @@ TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std:
       repeat_element(row(input.row), in[l], input.size, most);
     } else {
       std::byte one[sizeof(float)];
-      input.convert(one, in + l, 1);
+      span_of(input.convert)(one, in + l, 1);
       repeat_element(row(input.row), one, sizeof one, most);
     }
   }
@@ -56,12 +56,12 @@ TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std:
       if (input.convert == nullptr)
         value[l] = from;
       else
-        input.convert(row(input.row), &from, count);
+        span_of(input.convert)(row(input.row), &from, count);
     }
     for (const loop_call& c : r.calls) {
       const std::byte* from[3];
       for (int k = 0; k < c.operands; ++k) from[k] = value[c.operand[k]];
-      c.span(c.result < 0 ? out + i * s.result_size : row(c.result), from, count);
+      span_of(c.body)(c.result < 0 ? out + i * s.result_size : row(c.result), from, count);
     }
   }
 }

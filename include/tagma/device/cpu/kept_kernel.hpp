@@ -4,6 +4,7 @@
 /// @file
 /// Steps whose results are kept: their kernels do nothing while no variable was written.
 
+#include "tagma/base/config.hpp"
 #include "tagma/runtime/kernel.hpp"
 #include "tagma/runtime/stored_variable.hpp"
 
@@ -43,3 +44,19 @@ inline void run_kept(const runtime::kernel_entry& kernel, const runtime::kernel_
 /// @}
 
 }  // namespace tagma::device::cpu::detail
+
+namespace tagma::device::cpu {
+
+/// Such a kernel as data.
+/// @param kernel outlives all calls
+[[nodiscard]] TAGMA_COLD inline runtime::kernel_entry kept(const runtime::kernel_entry& kernel) {
+  return {[](const runtime::kernel_args& args, const runtime::run_context& context) {
+            detail::run_kept(*static_cast<const runtime::kernel_entry*>(args.recipe), args, context);
+          },
+          [](const runtime::kernel_args& args, const runtime::run_context& context) {
+            return detail::prepare_kept(*static_cast<const runtime::kernel_entry*>(args.recipe), args, context);
+          },
+          nullptr, kernel.reads_run, &kernel};
+}
+
+}  // namespace tagma::device::cpu

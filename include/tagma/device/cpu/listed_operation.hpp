@@ -96,10 +96,10 @@ inline constexpr bool has_a_name_of_its_own = !device::operations::is_operation_
 namespace detail {
 
 template <class Op, class Call>
-constexpr device::cpu::registered_kernel own_kernel() {
+constexpr device::registered_kernel own_kernel() {
   using call = call_types<Call>;
   if constexpr (Op::kind == ir::op_kind::elementwise)
-    return device::cpu::detail::kernel_of<Op, call::types>(
+    return device::detail::kernel_of<device::on_cpu, device::cpu::detail::spans, Op, call::types>(
         std::make_index_sequence<static_cast<std::size_t>(call::inputs)>{});
   else
     return {&ir::key<Op>, call::types, call::template entry<Op>, nullptr};
@@ -107,7 +107,7 @@ constexpr device::cpu::registered_kernel own_kernel() {
 
 template <class Op, class... Calls>
 struct own_kernels {
-  static constexpr device::cpu::registered_kernel list[] = {own_kernel<Op, Calls>()...};
+  static constexpr device::registered_kernel list[] = {own_kernel<Op, Calls>()...};
 };
 template <class Op>
 inline constexpr runtime::resource_functions own_resource{&runtime::resource_of<ir::key<Op>>::make,

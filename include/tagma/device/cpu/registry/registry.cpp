@@ -30,7 +30,7 @@ extern template struct registered<operations::records>;
 namespace tagma::runtime {
 
 owned<step_kernels> find_kernels(const plan::heap_plan& plan) {
-  return make_owned<device::cpu::found_kernels>(device::cpu::all_kernels(), plan);
+  return make_owned<device::found_kernels>(device::cpu::all_kernels(), plan);
 }
 const resource_functions& find_resource(const plan::plan_resource& named) {
   return device::cpu::find_resource_functions(named);

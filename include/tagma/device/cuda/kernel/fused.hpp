@@ -220,19 +220,22 @@ struct loop_state final : kernel_state {
   bool apart = false;  ///< each operation by itself
 };
 
+/// Sets the extents of a loop, and returns how many elements it has.
 /// @param width elements of a chunk
-TAGMA_COLD inline owned<loop_state> prepare_loop(const kernel_args& args, int width) {
-  auto state = make_owned<loop_state>();
-  auto& numbers = state->numbers;
+TAGMA_COLD inline std::int64_t set_extents(loop_arguments<most_loads>& numbers, const kernel_args& args, int width) {
   const loop_extents extents(args);
   numbers.inner = extents.inner;
   numbers.chunks_per_row = pieces(extents.inner, width);
   numbers.chunks = extents.rows * numbers.chunks_per_row;
   numbers.axes = extents.axes;
-  state->elements = extents.rows * extents.inner;
   for (int a = 0; a < extents.axes; ++a) numbers.extents[a] = extents.extents[a];
   for (std::size_t l = 0; l < args.in.size(); ++l)
     for (int a = 0; a < extents.axes; ++a) numbers.loads[l].strides[a] = extents.strides[l][a];
+  return extents.rows * extents.inner;
+}
+TAGMA_COLD inline owned<loop_state> prepare_loop(const kernel_args& args, int width) {
+  auto state = make_owned<loop_state>();
+  state->elements = set_extents(state->numbers, args, width);
   return state;
 }
 

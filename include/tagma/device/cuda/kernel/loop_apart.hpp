@@ -124,10 +124,9 @@ void run_apart(const std::byte* const* in, std::byte* out, std::int64_t count, c
   launch<Loop>(geometry::over(a.chunks), context, a);
 }
 
-/// The elements of a tensor that a loop reads, one behind the other: where they are, if they are so, else in `block`.
+/// The box of a tensor that a loop reads, as neighbours one behind the other.
 template <class Arguments>
-[[nodiscard]] const std::byte* gather_load(const operand& from, std::size_t l, bool contiguous,
-                                           const Arguments& numbers, std::byte* block, const run_context& context) {
+[[nodiscard]] moved_box box_of_load(const operand& from, std::size_t l, bool contiguous, const Arguments& numbers) {
   const auto size = static_cast<std::int64_t>(size_of(from.type));
   moved_box box;
   std::int64_t step = numbers.inner;
@@ -137,8 +136,20 @@ template <class Arguments>
     box.add(numbers.extents[a], numbers.loads[l].strides[a] / size, step);
   }
   box.add(numbers.inner, contiguous ? 1 : 0, 1);
-  if (box.count == 0 || (box.count == 1 && box.from[0] == 1)) return from.data;
-  move(from.data, block, box, static_cast<std::size_t>(size), context);
+  return box;
+}
+/// True if the elements of a box are one behind the other where they are.
+[[nodiscard]] inline bool is_in_place(const moved_box& box) {
+  return box.count == 0 || (box.count == 1 && box.from[0] == 1);
+}
+
+/// The elements of a tensor that a loop reads, one behind the other: where they are, if they are so, else in `block`.
+template <class Arguments>
+[[nodiscard]] const std::byte* gather_load(const operand& from, std::size_t l, bool contiguous,
+                                           const Arguments& numbers, std::byte* block, const run_context& context) {
+  const moved_box box = box_of_load(from, l, contiguous, numbers);
+  if (is_in_place(box)) return from.data;
+  move(from.data, block, box, size_of(from.type), context);
   return block;
 }
 

@@ -5,30 +5,31 @@
 /// Definitions of found_kernels.hpp: in the compiled half, or else in each file that includes it.
 
 #include "tagma/base/config.hpp"
-#include "tagma/device/cpu/found_kernels.hpp"
-#include "tagma/device/cpu/kept_kernel.hpp"
+#include "tagma/device/found_kernels.hpp"
 
-namespace tagma::device::cpu {
+namespace tagma::device {
 
 TAGMA_DECL kernel_registry::row kernel_registry::find(const char* key) const {
   for (const array_view<const row>& family : families_)
     for (const row& one : family)
       if (one[0].key == key) return one;
+  if (!device_.lists_own) return {};
   if (const auto* const own = operations::own_operation_list::of_process().find_key(key)) return own->kernels;
   return {};
 }
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 
-namespace tagma::device::cpu::detail {
+namespace tagma::device::detail {
 
-TAGMA_COLD TAGMA_DECL void refuse(const ir::op_info& op, dtype out, const std::string& types) {
+TAGMA_COLD TAGMA_DECL void refuse(const kernel_registry& from, const ir::op_info& op, dtype out,
+                                  const std::string& types) {
   // By its name: `find_operation` would link all operations into every program.
   const bool known =
       operations::is_operation_name(op.name) || operations::own_operation_list::of_process().find(op.name) != nullptr;
   fail(status_code::unimplemented,
-       {"the registry has no kernel of the CPU for ", op.name, types, out == dtype::none ? "" : " to ",
-        out == dtype::none ? "" : to_string(out), known ? "" : operations::how_to_list});
+       {"the registry has no kernel of ", from.device().name, " for ", op.name, types, out == dtype::none ? "" : " to ",
+        out == dtype::none ? "" : to_string(out), known || !from.device().lists_own ? "" : operations::how_to_list});
 }
 
 TAGMA_DECL loop_recipe recipe_maker::make() {
@@ -61,7 +62,7 @@ TAGMA_DECL void recipe_maker::find_last_uses() {
 
 TAGMA_DECL int recipe_maker::operands(const plan::loop_operation& o) const {
   const kernel_registry::row row = from_.find(o.op->key);
-  if (row.empty()) refuse(*o.op, o.type, {});
+  if (row.empty()) refuse(from_, *o.op, o.type, {});
   return row[0].types.inputs;
 }
 
@@ -76,21 +77,23 @@ TAGMA_DECL void recipe_maker::add_operation(std::size_t o) {
     if (is_half(op.type) && is_wider_than_float(in.type)) {
       // Rounded once.
       const std::int16_t half = last ? std::int16_t{-1} : take_row();
-      call(conversion(in.type, op.type), in.place, half);
+      convert(in.type, op.type, in.place, half);
       if (last) return;
-      call(conversion(op.type, dtype::float32), place_of(half), row);
+      convert(op.type, dtype::float32, place_of(half), row);
       give_back(half);
     } else {
-      call(conversion(in.type, result.type), in.place, row);
+      convert(in.type, result.type, in.place, row);
     }
   } else {
     loop_call& c = recipe_.calls[calls_++];
     c.operands = static_cast<std::int16_t>(operands(op));
     c.result = row;
     for (int k = 0; k < c.operands; ++k) c.operand[k] = values_[op.operand[k]].place;
-    c.span = body(op);
+    c.body = body(op);
+    c.type = result.type;
+    c.operation = op.op->key;
   }
-  if (last && row >= 0) call(conversion(dtype::float32, op.type), place_of(row), -1);
+  if (last && row >= 0) convert(dtype::float32, op.type, place_of(row), -1);
   result.place = place_of(row);
   for (int k = 0; k < operands(op); ++k) {
     value& in = values_[op.operand[k]];
@@ -104,65 +107,64 @@ TAGMA_DECL std::int16_t recipe_maker::place_of(std::int16_t row) const {
   return static_cast<std::int16_t>(static_cast<std::int16_t>(loads_.size()) + row);
 }
 
-TAGMA_DECL void recipe_maker::call(span_function span, std::int16_t from, std::int16_t to) {
+TAGMA_DECL void recipe_maker::convert(dtype from, dtype to, std::int16_t place, std::int16_t row) {
   loop_call& c = recipe_.calls[calls_++];
-  c.span = span;
-  c.operand[0] = from;
+  c.body = conversion(from, to);
+  c.operand[0] = place;
   c.operands = 1;
-  c.result = to;
+  c.result = row;
+  c.type = to;
+  c.operation = &ir::key<op::cast>;
 }
 
 TAGMA_DECL bool recipe_maker::is_wider_than_float(dtype type) {
   return type == dtype::float64 || type == dtype::int64 || type == dtype::int32;
 }
 
-TAGMA_DECL span_function recipe_maker::conversion(dtype from, dtype to) const {
+TAGMA_DECL loop_body recipe_maker::conversion(dtype from, dtype to) const {
   for (const registered_kernel& k : from_.find(&ir::key<op::cast>))
-    if (k.types.in[0] == from && k.types.out == to) return k.span();
-  refuse(ir::info<op::cast>, to, types_text(1, [&](std::size_t) { return from; }));
+    if (k.types.in[0] == from && k.types.out == to) return k.body();
+  refuse(from_, ir::info<op::cast>, to, types_text(1, [&](std::size_t) { return from; }));
 }
 
-TAGMA_DECL span_function recipe_maker::body(const plan::loop_operation& o) const {
+TAGMA_DECL loop_body recipe_maker::body(const plan::loop_operation& o) const {
   const auto type = [&](std::size_t k) { return values_[o.operand[k]].type; };
   const kernel_registry::row row = from_.find(o.op->key);
   for (const registered_kernel& k : row) {
-    bool fits = k.span != nullptr && k.types.out == computed_as(o.type);
+    bool fits = k.body != nullptr && k.types.out == computed_as(o.type);
     for (int i = 0; fits && i < k.types.inputs; ++i) fits = k.types.in[i] == type(static_cast<std::size_t>(i));
-    if (fits) return k.span();
+    if (fits) return k.body();
   }
-  refuse(*o.op, o.type, types_text(static_cast<std::size_t>(row[0].types.inputs), type));
+  refuse(from_, *o.op, o.type, types_text(static_cast<std::size_t>(row[0].types.inputs), type));
 }
 
-}  // namespace tagma::device::cpu::detail
+}  // namespace tagma::device::detail
 
-namespace tagma::device::cpu {
+namespace tagma::device {
 
-TAGMA_DECL found_kernels::found_kernels(const kernel_registry& from, const plan::heap_plan& plan)
+TAGMA_DECL found_kernels::found_kernels(const kernel_registry& from, const plan::heap_plan& plan, steps_of where)
     : entries_(plan.view().steps.size()), recipes_(plan.view().steps.size()), pairs_(plan.view().steps.size()) {
+  const plan::plan_view view = plan.view();
   for (std::size_t s = 0; s < entries_.size(); ++s) {
     const auto number = static_cast<std::int32_t>(s);
-    const plan::plan_step& step = plan.view().steps[s];
+    const plan::plan_step& step = view.steps[s];
+    const plan::plan_node& node = view.nodes[step.node];
+    if (where == steps_of::other_devices &&
+        (view.devices[node.device].memory == memory_kind::host || node.op->key == &ir::key<plan::transfer>))
+      continue;
     if (!step.fused) {
       entries_[s] = find(from, plan, step, step.node, static_cast<std::size_t>(step.operands));
     } else if (step.before != ir::no_node) {
       entries_[s] = find_then_loop(from, plan, number);
     } else {
       recipes_[s] = detail::recipe_maker(from, plan.loads(number), plan.operations(number)).make();
-      entries_[s] = interpreted(recipes_[s]);
+      entries_[s] = from.device().loop(recipes_[s]);
     }
-    if (plan.keeps(number) && entries_[s].run != nullptr) entries_[s] = keep(entries_[s]);
+    if (from.device().kept != nullptr && plan.keeps(number) && entries_[s].run != nullptr) {
+      kept_.push_back(entries_[s]);
+      entries_[s] = from.device().kept(kept_.back());
+    }
   }
-}
-
-TAGMA_DECL kernel_entry found_kernels::keep(const kernel_entry& kernel) {
-  kept_.push_back(kernel);
-  return {[](const kernel_args& args, const run_context& context) {
-            detail::run_kept(*static_cast<const kernel_entry*>(args.recipe), args, context);
-          },
-          [](const kernel_args& args, const run_context& context) {
-            return detail::prepare_kept(*static_cast<const kernel_entry*>(args.recipe), args, context);
-          },
-          nullptr, kernel.reads_run, &kept_.back()};
 }
 
 TAGMA_DECL kernel_entry found_kernels::find_then_loop(const kernel_registry& from, const plan::heap_plan& plan,
@@ -170,19 +172,17 @@ TAGMA_DECL kernel_entry found_kernels::find_then_loop(const kernel_registry& fro
   const plan::plan_step& step = plan.view().steps[static_cast<std::size_t>(s)];
   const auto inputs = static_cast<std::size_t>(plan.view().nodes[step.before].inputs);
   // The result of the kernel stands among the loads where its last input stands among the operands.
-  recipes_[s] = detail::recipe_maker(from, plan.loads(s).subspan(inputs - 1), plan.operations(s)).make();
+  const array_view<const plan::loop_load> loads = plan.loads(s).subspan(inputs - 1);
+  recipes_[s] = detail::recipe_maker(from, loads, plan.operations(s)).make();
   pairs_[s] = make_owned<two_kernels>();
   two_kernels& pair = *pairs_[s];
   pair.kernel = find(from, plan, step, step.before, inputs);
-  pair.loop = interpreted(recipes_[s]);
+  pair.loop = from.device().loop(recipes_[s]);
   pair.both = {&pair.kernel, &pair.loop, inputs};
-  return {[](const kernel_args& args, const run_context& context) {
-            static_cast<const kernel_and_loop*>(args.recipe)->run(args, context);
-          },
-          [](const kernel_args& args, const run_context& context) {
-            return static_cast<const kernel_and_loop*>(args.recipe)->prepare(args, context);
-          },
-          nullptr, pair.kernel.reads_run || pair.loop.reads_run, &pair.both};
+  kernel_entry joined;
+  if (from.device().join != nullptr)
+    joined = from.device().join(pair.both, *plan.view().nodes[step.before].op, loads, plan.operations(s));
+  return joined.run != nullptr ? joined : pair.both.entry();
 }
 
 TAGMA_DECL kernel_entry found_kernels::find(const kernel_registry& from, const plan::heap_plan& plan,
@@ -202,7 +202,7 @@ TAGMA_DECL kernel_entry found_kernels::find(const kernel_registry& from, const p
       fits = any || type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
     if (fits) return k.entry;
   }
-  detail::refuse(op, out, detail::types_text(inputs, type));
+  detail::refuse(from, op, out, detail::types_text(inputs, type));
 }
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -9,31 +9,14 @@
 
 #include "tagma/base/config.hpp"
 
-#include "tagma/device/cpu/registry.hpp"
 #include "tagma/device/kernel_then_loop.hpp"
 #include "tagma/device/own_operations.hpp"
+#include "tagma/device/registry.hpp"
 #include "tagma/runtime/step_kernels.hpp"
 
-namespace tagma::device::cpu {
-
-/// All that is registered: the operations of some families, and those that the program lists.
-class kernel_registry {
- public:
-  using row = array_view<const registered_kernel>;
-
-  /// @param families outlives it
-  explicit kernel_registry(array_view<const array_view<const row>> families) : families_(families) {}
-
-  /// The kernels of an operation; empty if there are none.
-  [[nodiscard]] row find(const char* key) const;
-
- private:
-  array_view<const array_view<const row>> families_;
-};
+namespace tagma::device {
 
 namespace detail {
-
-[[nodiscard]] constexpr dtype computed_as(dtype type) { return is_half(type) ? dtype::float32 : type; }
 
 /// The types of a call, for an error: "(float32, int64)".
 template <class Type>
@@ -42,7 +25,7 @@ template <class Type>
   for (std::size_t i = 0; i < count; ++i) append_parts(text, {i == 0 ? "" : ", ", to_string(type(i))});
   return text + ")";
 }
-[[noreturn]] void refuse(const ir::op_info& op, dtype out, const std::string& types);
+[[noreturn]] void refuse(const kernel_registry& from, const ir::op_info& op, dtype out, const std::string& types);
 
 /// Makes the recipe of one loop.
 class recipe_maker {
@@ -67,13 +50,13 @@ class recipe_maker {
 
   void add_operation(std::size_t o);
   [[nodiscard]] std::int16_t place_of(std::int16_t row) const;
-  void call(span_function span, std::int16_t from, std::int16_t to);
+  void convert(dtype from, dtype to, std::int16_t place, std::int16_t row);
   [[nodiscard]] std::int16_t take_row() { return free_ > 0 ? free_rows_[--free_] : static_cast<std::int16_t>(rows_++); }
   void give_back(std::int16_t row) { free_rows_[free_++] = row; }
 
   [[nodiscard]] static bool is_wider_than_float(dtype type);
-  [[nodiscard]] span_function conversion(dtype from, dtype to) const;
-  [[nodiscard]] span_function body(const plan::loop_operation& o) const;
+  [[nodiscard]] loop_body conversion(dtype from, dtype to) const;
+  [[nodiscard]] loop_body body(const plan::loop_operation& o) const;
 
   const kernel_registry& from_;
   array_view<const plan::loop_load> loads_;
@@ -87,11 +70,15 @@ class recipe_maker {
 
 }  // namespace detail
 
-/// The kernels of the steps of a plan.
+/// Which steps of a plan a registry has kernels for: all, or those that are not on the host and do not copy, which
+/// devices do by themselves.
+enum class steps_of : std::uint8_t { all_devices, other_devices };
+
+/// The kernels of the steps of a plan; those that are not looked for are empty.
 class found_kernels final : public runtime::step_kernels {
  public:
   /// Throws Unimplemented for a step without kernel.
-  found_kernels(const kernel_registry& from, const plan::heap_plan& plan);
+  found_kernels(const kernel_registry& from, const plan::heap_plan& plan, steps_of where = steps_of::all_devices);
   [[nodiscard]] array_view<const kernel_entry> entries() const override { return entries_; }
 
  private:
@@ -105,7 +92,6 @@ class found_kernels final : public runtime::step_kernels {
   [[nodiscard]] static kernel_entry find(const kernel_registry& from, const plan::heap_plan& plan,
                                          const plan::plan_step& step, ir::node_id node, std::size_t inputs);
   [[nodiscard]] kernel_entry find_then_loop(const kernel_registry& from, const plan::heap_plan& plan, std::int32_t s);
-  [[nodiscard]] kernel_entry keep(const kernel_entry& kernel);
 
   heap_array<kernel_entry> entries_;
   heap_array<loop_recipe> recipes_;
@@ -113,8 +99,8 @@ class found_kernels final : public runtime::step_kernels {
   std::deque<kernel_entry> kept_;  // what is found stays where it is
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 
 #ifndef TAGMA_COMPILED
-#include "tagma/device/cpu/found_kernels.ipp"
+#include "tagma/device/found_kernels.ipp"
 #endif

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cuda/kernel/elementwise.hpp"
+#include "tagma/device/cuda/registry.hpp"
+
+namespace tagma::device::cuda {
+
+template struct registered<operations::arithmetic>;
+template struct registered<internal_operations>;
+
+}  // namespace tagma::device::cuda

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cuda/kernel/elementwise.hpp"
+#include "tagma/device/cuda/registry.hpp"
+
+namespace tagma::device::cuda {
+
+template struct registered<operations::comparison>;
+
+}  // namespace tagma::device::cuda
