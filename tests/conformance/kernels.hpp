@@ -102,10 +102,30 @@ void add_family(family<Row...>, kernel_values& to) {
   return loads;
 }
 
+/// The kernel of a call among these. Throws Unimplemented if there is none.
+[[nodiscard]] inline const runtime::kernel_entry& find_kernel(const kernel_values& all, const kernel_call& call) {
+  const unsigned stretched = call.op->kind == ir::op_kind::elementwise ? stretched_loads(call) : 0;
+  const auto fits = [&](const signature& types) {
+    if (call.outs.empty() && types.out != call.out.type) return false;
+    for (std::size_t k = 0; k < call.outs.size(); ++k)
+      if (types.output(k) != call.outs[k].type) return false;
+    for (std::size_t i = 0; i < call.in.size() && i < static_cast<std::size_t>(types.inputs); ++i)
+      if (!call.op->ignores_elements(static_cast<int>(i)) && types.in[i] != call.in[i].type) return false;
+    return true;
+  };
+  for (const kernel_value& k : all)
+    if (k.key == call.op->key && k.stretched == stretched && fits(k.types)) return k.entry;
+  fail(status_code::unimplemented, {"there is no kernel ", call.op->name, " for ", to_string(call.out.type)});
+}
+
 /// A call of a kernel, prepared.
 class prepared_call {
  public:
   prepared_call(const kernel_values& all, kernel_call call, const runtime::run_context& context)
+      : prepared_call(std::move(call), context, [&](const kernel_call& c) { return find_kernel(all, c); }) {}
+  /// @param find gives the kernel of a call
+  template <class Find>
+  prepared_call(kernel_call call, const runtime::run_context& context, const Find& find)
       : call_(std::move(call)), context_(context) {
     const bool loop = call_.op->kind == ir::op_kind::elementwise;
     for (std::size_t i = call_.in.size(); loop && i-- > 0;)  // a loop is not given what it does not read
@@ -113,12 +133,7 @@ class prepared_call {
         call_.in.erase(call_.in.begin() + static_cast<std::ptrdiff_t>(i));
         call_.declared.erase(call_.declared.begin() + static_cast<std::ptrdiff_t>(i));
       }
-    const kernel_value* found = nullptr;
-    for (const kernel_value& k : all)
-      if (k.key == call_.op->key && k.stretched == (loop ? stretched_loads(call_) : 0) && fits(k.types)) found = &k;
-    if (found == nullptr)
-      fail(status_code::unimplemented, {"there is no kernel ", call_.op->name, " for ", to_string(call_.out.type)});
-    entry_ = found->entry;
+    entry_ = find(call_);
     context_.seed = call_.seed;
     context_.step = call_.step;
     args_.in = call_.in;
@@ -130,6 +145,7 @@ class prepared_call {
     args_.declared = call_.declared;
     args_.declared_out = call_.declared_out;
     args_.value = call_.value;
+    args_.recipe = entry_.recipe;
     if (entry_.prepare != nullptr) state_ = entry_.prepare(args_, context_);
     args_.state = state_.get();
   }
@@ -138,15 +154,6 @@ class prepared_call {
   void run() const { entry_.run(args_, context_); }
 
  private:
-  [[nodiscard]] bool fits(const signature& types) const {
-    if (call_.outs.empty() && types.out != call_.out.type) return false;
-    for (std::size_t k = 0; k < call_.outs.size(); ++k)
-      if (types.output(k) != call_.outs[k].type) return false;
-    for (std::size_t i = 0; i < call_.in.size() && i < static_cast<std::size_t>(types.inputs); ++i)
-      if (!call_.op->ignores_elements(static_cast<int>(i)) && types.in[i] != call_.in[i].type) return false;
-    return true;
-  }
-
   kernel_call call_;
   runtime::run_context context_;
   runtime::kernel_entry entry_;

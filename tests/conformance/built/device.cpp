@@ -7,6 +7,7 @@
 
 #include "conformance/built/built.hpp"
 #include "conformance/suite.hpp"
+#include "support/other_devices.hpp"
 
 namespace tagma::conformance {
 
@@ -22,8 +23,8 @@ session_options options_with(int threads, std::uint64_t seed) {
 std::vector<any_tensor> run_with_both(const any_program& program, const std::vector<output_name>& outputs,
                                       const std::vector<named_feed>& feeds) {
   note_operations(program);
-  session one(program, options_with(1));
-  session two(program, options_with(2));
+  session one(program, options_with(1), test::other_devices());
+  session two(program, options_with(2), test::other_devices());
   std::vector<any_tensor> results = one.run(outputs, feeds);
   const std::vector<any_tensor> again = two.run(outputs, feeds);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -179,7 +180,7 @@ class programs final : public device {
     const any_program program = b.build(outputs);
     note_operations(program);
 
-    session runner(program, options_with(call.several_threads ? 2 : 1, call.seed));
+    session runner(program, options_with(call.several_threads ? 2 : 1, call.seed), test::other_devices());
     const std::vector<any_tensor> found = runner.run(wanted, all.feeds());
     std::size_t next = 0;
     if (call.outs.empty()) take(call, found[next++], call.out, 0);
@@ -276,7 +277,7 @@ class programs final : public device {
     const graph_node train = b.minimize(moved, sgd{.learning_rate = rate_of(*call.value)});
     const any_program program = b.build({{"train", train}, {"moved", moved}});
     note_operations(program);
-    session runner(program, options_with(call.several_threads ? 2 : 1));
+    session runner(program, options_with(call.several_threads ? 2 : 1), test::other_devices());
     static_cast<void>(runner.run("train"));
     const double rate = -runner.run("moved").value<double>();
     std::memcpy(call.out.data, &rate, sizeof rate);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <memory>
 
-#include "conformance/cuda/kernels.hpp"
+#include "conformance/kernels.hpp"
 #include "support/cuda.hpp"
+#include "tagma/device/cuda/all_kernels.hpp"
+#include "tagma/device/operation_faces.hpp"
 
 namespace tagma::conformance {
 
@@ -75,19 +77,23 @@ class found_on_gpu final : public runtime::late_results {
   runtime::late_results* of_;
 };
 
+using tagma::device::kernel_registry, tagma::device::registered_kernel;
+
+/// Operations of loops are loops of one, as data: of floats and doubles by the kernel of all such loops and by that of
+/// the operation, by turns.
 class cuda_gpu final : public device {
  public:
   cuda_gpu() {
     test::on_gpu();  // or on the host, which is decided here
-    add_loops(kernels_);
-    add_conversions(kernels_);
-    add_reductions(kernels_);
-    add_others(kernels_);
+    for (const ir::operation_face* const f : tagma::device::operations::operation_faces())
+      for (const registered_kernel& k : cuda::all_kernels().find(f->info().key))
+        if (k.entry.run != nullptr) kernels_.push_back({k.key, k.types, 0, k.entry});
   }
   [[nodiscard]] std::string_view name() const override { return "GPU (CUDA)"; }
   /// Strings stay on the host.
   [[nodiscard]] bool has(const ir::op_info& op, const signature& types) const override {
-    return types.element != dtype::string && has_kernel(kernels_, op, types);
+    return types.element != dtype::string &&
+           (op.kind == ir::op_kind::elementwise ? has_body(op, types) : has_kernel(kernels_, op, types));
   }
   void run(const kernel_call& call) const override {
     kernel_call there = call;
@@ -111,7 +117,13 @@ class cuda_gpu final : public device {
     context.library = &shared;
     const cuda::run_parameters numbers{call.seed, call.step, cuda::no_failure};
     transfer(test::run_numbers(), &numbers, sizeof numbers);
-    const prepared_call prepared(kernels_, there, context);
+    tagma::device::loop_recipe recipe;
+    const loops_apart_by_turns turn;
+    const prepared_call prepared(there, context, [&](const kernel_call& c) {
+      if (c.op->kind != ir::op_kind::elementwise) return find_kernel(kernels_, c);
+      recipe = recipe_of(c);
+      return cuda::interpreted(recipe);
+    });
     const std::vector<std::byte> garbage(shared.workspace_size(), std::byte{0xff});
     transfer(shared.workspace(), garbage.data(), garbage.size());
     prepared.run();
@@ -122,6 +134,28 @@ class cuda_gpu final : public device {
   }
 
  private:
+  struct loops_apart_by_turns {
+    loops_apart_by_turns() { cuda::emulation::lacks_loops() = calls++ % 2 == 0; }
+    ~loops_apart_by_turns() { cuda::emulation::lacks_loops() = false; }
+    static inline int calls = 0;
+  };
+
+  static bool has_body(const ir::op_info& op, const signature& types) {
+    using tagma::device::detail::computed_as;
+    for (const registered_kernel& k : cuda::all_kernels().find(op.key))
+      if (k.body != nullptr && k.types.out == computed_as(types.out) && k.types.in[0] == computed_as(types.in[0]) &&
+          k.types.in[1] == computed_as(types.in[1]))
+        return true;
+    return false;
+  }
+  static tagma::device::loop_recipe recipe_of(const kernel_call& call) {
+    const unsigned stretched = stretched_loads(call);
+    std::vector<plan::loop_load> loads;
+    for (std::size_t i = 0; i < call.in.size(); ++i) loads.push_back({0, call.in[i].type, ((stretched >> i) & 1) == 0});
+    const plan::loop_operation operations[] = {{call.op, call.out.type, {0, 1, 2}}};
+    return tagma::device::detail::recipe_maker(cuda::all_kernels(), loads, operations).make();
+  }
+
   kernel_values kernels_;
 };
 
