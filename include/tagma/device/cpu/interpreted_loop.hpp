@@ -23,20 +23,29 @@ namespace detail {
 inline constexpr std::int64_t block_elements = 512;
 inline constexpr std::size_t row_bytes = static_cast<std::size_t>(block_elements) * 8;
 
+/// Where the rows of a tensor that a loop reads are: one behind the other, one for all rows of the loop, or elsewhere.
+enum class rows_of_load : std::uint8_t { dense, same, other };
+
 struct interpreted_state final : kernel_state {
-  explicit interpreted_state(const kernel_args& args)
-      : extents(args), recipe(*static_cast<const loop_recipe*>(args.recipe)) {}
+  explicit interpreted_state(const kernel_args& args);
   loop_extents extents;
   const loop_recipe& recipe;
   std::int64_t result_size = 1;
+  std::int64_t rows_at_once = 1;  ///< short rows share a block
+  rows_of_load rows[most_loads]{};
 };
 
 /// As many copies of an element as a block has.
 void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n);
 
 /// Computes `n` neighbouring elements.
-void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
-               std::byte* scratch);
+/// @param repeated for each tensor that is read, whether all of them read one element
+void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, const bool* repeated,
+               std::int64_t n, std::byte* scratch);
+
+/// Rows `first` to `last` of a loop whose rows share blocks.
+void interpret_short_rows(const interpreted_state& s, const kernel_args& args, std::int64_t first, std::int64_t last,
+                          std::byte* scratch);
 
 void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last);
 

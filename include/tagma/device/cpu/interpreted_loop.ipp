@@ -9,6 +9,26 @@
 
 namespace tagma::device::cpu::detail {
 
+[[gnu::cold]] TAGMA_DECL interpreted_state::interpreted_state(const kernel_args& args)
+    : extents(args),
+      recipe(*static_cast<const loop_recipe*>(args.recipe)),
+      result_size(static_cast<std::int64_t>(size_of(args.out.type))) {
+  const loop_extents& e = extents;
+  if (e.rows == 1 || e.inner == 0 || 2 * e.inner > block_elements || recipe.rows + args.in.size() > most_rows) return;
+  rows_at_once = block_elements / e.inner;
+  for (std::size_t l = 0; l < args.in.size(); ++l) {
+    std::int64_t next = recipe.inputs[l].size * (recipe.inputs[l].repeated ? 1 : e.inner);
+    bool dense = !recipe.inputs[l].repeated, same = true;
+    for (int a = e.axes; a-- > 0;) {
+      if (e.extents[a] == 1) continue;
+      dense = dense && e.strides[l][a] == next;
+      same = same && e.strides[l][a] == 0;
+      next *= e.extents[a];
+    }
+    rows[l] = same ? rows_of_load::same : dense ? rows_of_load::dense : rows_of_load::other;
+  }
+}
+
 TAGMA_DECL void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n) {
   const auto fill = [&]<class T>(T element) {
     __builtin_memcpy(&element, from, sizeof element);
@@ -27,8 +47,8 @@ TAGMA_DECL void repeat_element(std::byte* to, const std::byte* from, std::int64_
   }
 }
 
-TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
-                          std::byte* scratch) {
+TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, const bool* repeated,
+                          std::int64_t n, std::byte* scratch) {
   const loop_recipe& r = s.recipe;
   const std::byte* value[most_loads + most_rows];
   const auto row = [&](std::int16_t i) { return scratch + static_cast<std::size_t>(i) * row_bytes; };
@@ -37,8 +57,8 @@ TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std:
   const std::int64_t most = n < block_elements ? n : block_elements;
   for (std::size_t l = 0; l < loads; ++l) {
     const loop_input& input = r.inputs[l];
-    value[l] = input.row < 0 ? in[l] : row(input.row);
-    if (!input.repeated) continue;
+    value[l] = input.row < 0 || (!repeated[l] && input.convert == nullptr) ? in[l] : row(input.row);
+    if (!repeated[l]) continue;
     if (input.convert == nullptr) {
       repeat_element(row(input.row), in[l], input.size, most);
     } else {
@@ -51,7 +71,7 @@ TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std:
     const std::int64_t count = n - i < block_elements ? n - i : block_elements;
     for (std::size_t l = 0; l < loads; ++l) {
       const loop_input& input = r.inputs[l];
-      if (input.repeated) continue;
+      if (repeated[l]) continue;
       const std::byte* const from = in[l] + i * input.size;
       if (input.convert == nullptr)
         value[l] = from;
@@ -66,19 +86,58 @@ TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std:
   }
 }
 
+[[gnu::noinline]] TAGMA_DECL void interpret_short_rows(const interpreted_state& s, const kernel_args& args,
+                                                       std::int64_t first, std::int64_t last, std::byte* scratch) {
+  const loop_extents& e = s.extents;
+  const std::size_t loads = args.in.size();
+  const auto input = [&](std::size_t l) -> const loop_input& { return s.recipe.inputs[l]; };
+  // Behind what the recipe keeps, a row of scratch memory for each load that is elsewhere.
+  const auto gathered = [&](std::size_t l) { return scratch + (s.recipe.rows + l) * row_bytes; };
+  const auto put = [&](std::size_t l, std::int64_t number, const std::byte* from) {
+    const std::int64_t bytes = e.inner * input(l).size;
+    if (input(l).repeated)
+      repeat_element(gathered(l) + number * bytes, from, input(l).size, e.inner);
+    else
+      __builtin_memcpy(gathered(l) + number * bytes, from, static_cast<std::size_t>(bytes));
+  };
+  const std::byte *in[most_loads], *row[most_loads];
+  bool repeated[most_loads], any_elsewhere = false;
+  for (std::size_t l = 0; l < loads; ++l) {
+    in[l] = s.rows[l] == rows_of_load::same && input(l).repeated ? args.in[l].data : gathered(l);
+    repeated[l] = in[l] == args.in[l].data;
+    any_elsewhere = any_elsewhere || s.rows[l] == rows_of_load::other;
+    if (s.rows[l] == rows_of_load::same && !repeated[l])
+      for (std::int64_t i = 0; i < s.rows_at_once && i < last - first; ++i) put(l, i, args.in[l].data);
+  }
+  for (std::int64_t r = first; r < last; r += s.rows_at_once) {
+    const std::int64_t count = last - r < s.rows_at_once ? last - r : s.rows_at_once;
+    for (std::size_t l = 0; l < loads; ++l)
+      if (s.rows[l] == rows_of_load::dense) in[l] = args.in[l].data + r * e.inner * input(l).size;
+    for (std::int64_t i = 0; any_elsewhere && i < count; ++i) {
+      point_at_row(e, args, r + i, row);
+      for (std::size_t l = 0; l < loads; ++l)
+        if (s.rows[l] == rows_of_load::other) put(l, i, row[l]);
+    }
+    interpret(s, args.out.data + r * e.inner * s.result_size, in, repeated, count * e.inner, scratch);
+  }
+}
+
 [[gnu::noinline]] TAGMA_DECL void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
   const auto& s = *static_cast<const interpreted_state*>(args.state);
   alignas(64) std::byte scratch[most_rows * row_bytes];  // of which rows that are not used are never touched
   const loop_extents& e = s.extents;
+  if (s.rows_at_once > 1) return interpret_short_rows(s, args, first, last, scratch);
   const std::byte* in[most_loads];
+  bool repeated[most_loads];
+  for (std::size_t l = 0; l < args.in.size(); ++l) repeated[l] = s.recipe.inputs[l].repeated;
   if (e.rows == 1) {
     for (std::size_t l = 0; l < args.in.size(); ++l)
-      in[l] = args.in[l].data + (s.recipe.inputs[l].repeated ? 0 : first * s.recipe.inputs[l].size);
-    return interpret(s, args.out.data + first * s.result_size, in, last - first, scratch);
+      in[l] = args.in[l].data + (repeated[l] ? 0 : first * s.recipe.inputs[l].size);
+    return interpret(s, args.out.data + first * s.result_size, in, repeated, last - first, scratch);
   }
   for (std::int64_t r = first; r < last; ++r) {
     point_at_row(e, args, r, in);
-    interpret(s, args.out.data + r * e.inner * s.result_size, in, e.inner, scratch);
+    interpret(s, args.out.data + r * e.inner * s.result_size, in, repeated, e.inner, scratch);
   }
 }
 
@@ -87,9 +146,7 @@ TAGMA_DECL void run_interpreted(const kernel_args& args, const run_context& cont
 }
 
 [[gnu::cold]] TAGMA_DECL owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&) {
-  auto state = make_owned<interpreted_state>(args);
-  state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
-  return state;
+  return make_owned<interpreted_state>(args);
 }
 
 }  // namespace tagma::device::cpu::detail
