@@ -97,9 +97,9 @@ void loops(const char* what, int times) {
       what, times, [&] { one.run(set); }, [&] { two.run("set"); });
 }
 
-/// The same of integers, operation by operation.
+/// The same of integers.
 template <tg::extent Count>
-void loops_one_by_one(const char* what, int times) {
+void loops_of_integers(const char* what, int times) {
   const auto a = tg::variable<"ia", int, Count>(tg::ones);
   const auto b = tg::variable<"ib", int, Count>(tg::ones);
   const auto c = tg::variable<"ic", int, Count>(tg::zeros);
@@ -134,7 +134,7 @@ int main() {
   loops<float, 4096>("8 fused operations, 4,096 floats", 100);
   loops<float, (1 << 24)>("8 fused operations, 16 Mi floats", 20);
   loops<double, (1 << 22)>("8 fused operations, 4 Mi doubles", 20);
-  loops_one_by_one<(1 << 24)>("8 fused operations, 16 Mi integers", 20);
+  loops_of_integers<(1 << 24)>("8 fused operations, 16 Mi integers", 20);
   nothing();
   return 0;
 }

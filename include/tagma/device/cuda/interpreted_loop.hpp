@@ -35,6 +35,8 @@ TAGMA_COLD inline owned<kernel_state> prepare_interpreted(const kernel_args& arg
   };
   try_as(0.0f);
   if (state->whole == nullptr) try_as(0.0);
+  if (state->whole == nullptr) try_as(std::int32_t{});
+  if (state->whole == nullptr) try_as(std::int64_t{});
 #if TAGMA_CUDA_EMULATION
   if (emulation::lacks_loops()) state->whole = nullptr;
 #endif

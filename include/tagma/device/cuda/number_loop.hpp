@@ -2,10 +2,10 @@
 #pragma once
 
 /// @file
-/// One kernel for all loops over floats that are data, and one for those over doubles: each thread takes a few
-/// neighbours through the operations of the loop, one after the other. What the next operation takes stays in
-/// registers; what is read, and what a later one takes, is in memory of the block. Truth values are the numbers 1
-/// and 0. Results are rounded behind each operation, as in loops of one.
+/// A kernel for all loops over floats that are data, and one each for those over doubles and over integers of 32 and of
+/// 64 bits: each thread takes a few neighbours through the operations of the loop, one after the other. What the next
+/// operation takes stays in registers; what is read, and what a later one takes, is in memory of the block. Truth
+/// values are the numbers 1 and 0. Results are rounded behind each operation, as in loops of one.
 
 #include <tuple>
 
@@ -34,14 +34,26 @@ using operations_of_two =
     operation_list<op::add, op::subtract, op::multiply, op::divide, op::maximum, op::minimum, op::equal, op::not_equal,
                    op::less, op::less_equal, op::greater, op::greater_equal, op::logical_and, op::logical_or, op::power,
                    op::relu_gradient>;
-inline constexpr int truth_number = 0, copy_number = 1,
-                     select_number = operations_of_one::count + operations_of_two::count;
+using integer_operations_of_one =
+    operation_list<truth_of, op::broadcast_like, op::negate, op::abs, op::sign, op::square, op::logical_not>;
+using integer_operations_of_two =
+    operation_list<op::add, op::subtract, op::multiply, op::divide, op::maximum, op::minimum, op::equal, op::not_equal,
+                   op::less, op::less_equal, op::greater, op::greater_equal, op::logical_and, op::logical_or>;
+/// The operations of loops that compute with a type, behind which is `select`.
+template <class T>
+struct known_operations {
+  using one = std::conditional_t<std::is_integral_v<T>, integer_operations_of_one, operations_of_one>;
+  using two = std::conditional_t<std::is_integral_v<T>, integer_operations_of_two, operations_of_two>;
+  static constexpr int select_number = one::count + two::count;
+};
+inline constexpr int truth_number = 0, copy_number = 1;
 
 /// The number of an operation, or -1 if the kernel does not know it.
 template <class... One, class... Two>
 [[nodiscard]] int number_of_operation(const char* key, operation_list<truth_of, One...>, operation_list<Two...>) {
   const char* const keys[] = {nullptr, &ir::key<One>..., &ir::key<Two>..., &ir::key<op::select>};
-  for (int i = 1; i <= select_number; ++i)
+  constexpr int last = static_cast<int>(sizeof...(One) + sizeof...(Two)) + 1;
+  for (int i = 1; i <= last; ++i)
     if (keys[i] == key) return i;
   return -1;
 }
@@ -100,11 +112,14 @@ struct number_loop_arguments {
 };
 
 /// What threads of such a loop do.
-/// @tparam T float or double
+/// @tparam T float, double, or an integer of 32 or 64 bits
 /// @tparam AtOnce pieces that a thread takes at a time: for so many it looks at each step once
 template <class T, int AtOnce>
 struct number_loop {
   using arguments = number_loop_arguments;
+  using of_one = typename known_operations<T>::one;
+  using of_two = typename known_operations<T>::two;
+  static constexpr int select_number = known_operations<T>::select_number;
   static constexpr int width = static_cast<int>(16 / sizeof(T)), at_once = AtOnce;
   struct piece {
     T at[static_cast<unsigned>(width)];
@@ -143,12 +158,12 @@ struct number_loop {
       for (int s = 0; s < a.steps; ++s) {
         const loop_step step = a.step[s];
         values x = fetch(step.operand(0), last, kept, at.threads);
-        if (step.operation() < operations_of_one::count) {
+        if (step.operation() < of_one::count) {
           compute_one(step.operation(), x, last);
         } else {
           const values y = fetch(step.operand(1), last, kept, at.threads);
           if (step.operation() < select_number)
-            compute_two(step.operation() - operations_of_one::count, x, y, last);
+            compute_two(step.operation() - of_one::count, x, y, last);
           else
             last = select_of(x, y, fetch(step.operand(2), last, kept, at.threads));
         }
@@ -203,10 +218,10 @@ struct number_loop {
     }
   }
   /// Finds the operation by halves: all threads of a block go one way.
-  template <int First = 0, int End = operations_of_one::count>
+  template <int First = 0, int End = of_one::count>
   TAGMA_DEVICE static void compute_one(int operation, const values& x, values& out) {
     if constexpr (End - First == 1) {
-      for_all(out, [&](int h, int i) { return compute_number<operations_of_one::at<First>>(x.of[h].at[i]); });
+      for_all(out, [&](int h, int i) { return compute_number<typename of_one::template at<First>>(x.of[h].at[i]); });
     } else {
       constexpr int middle = (First + End) / 2;
       if (operation < middle)
@@ -215,11 +230,12 @@ struct number_loop {
         compute_one<middle, End>(operation, x, out);
     }
   }
-  template <int First = 0, int End = operations_of_two::count>
+  template <int First = 0, int End = of_two::count>
   TAGMA_DEVICE static void compute_two(int operation, const values& x, const values& y, values& out) {
     if constexpr (End - First == 1) {
-      for_all(out,
-              [&](int h, int i) { return compute_number<operations_of_two::at<First>>(x.of[h].at[i], y.of[h].at[i]); });
+      for_all(out, [&](int h, int i) {
+        return compute_number<typename of_two::template at<First>>(x.of[h].at[i], y.of[h].at[i]);
+      });
     } else {
       constexpr int middle = (First + End) / 2;
       if (operation < middle)
@@ -322,7 +338,8 @@ template <class T>
     const loop_call& call = recipe.calls[s];
     int number = call.type == dtype::boolean ? truth_number : copy_number;
     if (call.operation != &ir::key<op::cast> && call.operation != &ir::key<ir::loop_copy>)
-      number = number_of_operation(call.operation, operations_of_one{}, operations_of_two{});
+      number =
+          number_of_operation(call.operation, typename known_operations<T>::one{}, typename known_operations<T>::two{});
     all = number >= 0 && loop::knows(call.type);
     int operands[3]{};
     for (int k = 0; k < call.operands; ++k) {
