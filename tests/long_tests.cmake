@@ -3,6 +3,9 @@
 set(tagma_long_tests
     structure/headers/g\\+\\+=300
     structure/headers/nvcc=200
+    structure/nvcc_conformance=150
+    structure/nvcc_registry_.*=140
+    structure/nvcc_conformance_.*=140
     unit/cluster/simulated/random=130
     structure/headers/single=120
     structure/programs=110
@@ -12,7 +15,6 @@ set(tagma_long_tests
     package/two_units=70
     package/.*=60
     structure/nvcc_device_cuda_kernel_table=60
-    structure/nvcc_conformance_conversions=50
     process/kills=50
     process/ctl=45
     structure/operations_table=40
