@@ -205,6 +205,28 @@ TEST_CASE("what is computed as wider numbers has room in working memory") {
   CHECK(are_same(found[1], expected[1]));
 }
 
+TEST_CASE("pictures of bytes are numbers of a loop") {
+  for (const dtype bytes : {dtype::uint8, dtype::int8, dtype::int16})
+    for (const dtype type : {dtype::float32, dtype::float64, dtype::float16}) {
+      tg::graph_builder b;
+      const shape dims{9, 31, 3};
+      const auto x = b.placeholder("x", bytes, dims);
+      const auto mean = b.placeholder("mean", bytes, {3});
+      const auto y = b.add("multiply", {b.add("subtract", {b.add("cast", {x}, {type}), b.add("cast", {mean}, {type})}),
+                                        b.number(type, 0.25)});
+      const tg::any_program program =
+          b.build({{"last", b.add("select", {b.add("cast", {x}, {dtype::boolean}), y, b.add("negate", {y})})},
+                   {"shorter", b.add("add", {x, mean})}});
+      std::vector<std::int16_t> in(static_cast<std::size_t>(dims.elements()) + 8);
+      for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::int16_t>(257 * (i % 113) + i % 5);
+      const std::vector<tg::named_feed> fed{{"x", {in.data(), bytes, dims}}, {"mean", {in.data() + 1, bytes, {3}}}};
+      tg::session<tg::any_program> host(program), gpu(program, {}, tg::test::other_devices());
+      INFO(tg::to_string(bytes) << " as " << tg::to_string(type));
+      CHECK(are_same(gpu.run(last, fed)[0], host.run(last, fed)[0]));
+      CHECK(are_same(gpu.run("shorter", fed[0], fed[1]), host.run("shorter", fed[0], fed[1])));
+    }
+}
+
 TEST_CASE("a product goes on with a bias, an activation, or another loop") {
   for (const dtype type : {dtype::float32, dtype::float64, dtype::float16, dtype::bfloat16})
     for (int kind = 0; kind < 6; ++kind) {

@@ -132,6 +132,10 @@ struct number_loop {
   [[nodiscard]] static constexpr bool knows(dtype type) {
     return type == dtype_of<T> || type == dtype::boolean || (std::is_same_v<T, float> && device::detail::is_half(type));
   }
+  /// True for integers that it reads as well, since all of them are numbers of T; what it does with them is a cast.
+  [[nodiscard]] static constexpr bool casts(dtype type) {
+    return std::is_floating_point_v<T> && (type == dtype::uint8 || type == dtype::int8 || type == dtype::int16);
+  }
   /// Threads of a block, whose memory has room for what they keep.
   [[nodiscard]] static int threads_for(std::int32_t kept) {
     static_assert((most_loads + most_rows) * sizeof(values) * 16 <= block_memory);
@@ -257,6 +261,11 @@ struct number_loop {
       if (type == dtype::float16) return read_as<float16>(a, l, p, to, threads);
       if (type == dtype::bfloat16) return read_as<bfloat16>(a, l, p, to, threads);
     }
+    if constexpr (std::is_floating_point_v<T>) {
+      if (type == dtype::uint8) return read_as<std::uint8_t>(a, l, p, to, threads);
+      if (type == dtype::int8) return read_as<std::int8_t>(a, l, p, to, threads);
+      if (type == dtype::int16) return read_as<std::int16_t>(a, l, p, to, threads);
+    }
     read_as<bool>(a, l, p, to, threads);
   }
   template <class Stored>
@@ -330,7 +339,7 @@ template <class T>
   for (int l = 0; l < loads; ++l) {
     a.types[l] = args.in[l].type;
     a.contiguous[l] = !recipe.inputs[l].repeated;
-    all = all && loop::knows(a.types[l]);
+    all = all && (loop::knows(a.types[l]) || loop::casts(a.types[l]));
   }
   int place_of[most_rows];  // of rows of the recipe
   for (int& p : place_of) p = -1;
@@ -345,6 +354,7 @@ template <class T>
     for (int k = 0; k < call.operands; ++k) {
       const int from = call.operand[k];
       const bool is_last = s > 0 && from == loads + recipe.calls[s - 1].result;
+      if (from < loads && loop::casts(a.types[from])) all = all && call.operation == &ir::key<op::cast>;
       operands[k] = is_last ? -1 : from < loads ? from : place_of[from - loads];
     }
     // Kept if another step than the next takes it before its row is written again.
