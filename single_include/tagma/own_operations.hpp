@@ -3165,8 +3165,8 @@ TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std:
   const std::byte *in[most_loads], *row[most_loads];
   bool repeated[most_loads], any_elsewhere = false;
   for (std::size_t l = 0; l < loads; ++l) {
-    in[l] = s.rows[l] == rows_of_load::same && input(l).repeated ? args.in[l].data : gathered(l);
-    repeated[l] = in[l] == args.in[l].data;
+    repeated[l] = s.rows[l] == rows_of_load::same && input(l).repeated;
+    in[l] = repeated[l] ? args.in[l].data : gathered(l);
     any_elsewhere = any_elsewhere || s.rows[l] == rows_of_load::other;
     if (s.rows[l] == rows_of_load::same && !repeated[l])
       for (std::int64_t i = 0; i < s.rows_at_once && i < last - first; ++i) put(l, i, args.in[l].data);

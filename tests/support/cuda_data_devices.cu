@@ -6,15 +6,16 @@
 #include "tagma/device/fake/accelerator.hpp"
 
 const tagma::runtime::device_kind& tagma::test::devices_of_this_program() {
-  using emulated_gpu = device::cuda::with_cuda_kernels<device::fake::accelerator>;
-  static constexpr runtime::device_kind kind{
-      {"GPU", &device::cuda::has_registered_kernel, &device::begins_loop},
-      [](const gpu_options& options) -> owned<runtime::accelerator> {
-        gpu_options growing = options;
-        growing.allow_growth = true;
-        if (on_gpu()) return make_owned<device::cuda::accelerator>(device::cuda::shared_gpus(), growing);
-        return make_owned<emulated_gpu>(device::fake::machine::current(), growing);
-      },
-      &device::cuda::find_kernels_of_gpus};
+  static const runtime::device_kind kind = [] {
+    runtime::device_kind either = device::cuda::registered_gpus();
+    either.start = [](const gpu_options& options) -> owned<runtime::accelerator> {
+      using emulated_gpu = device::cuda::with_cuda_kernels<device::fake::accelerator>;
+      gpu_options growing = options;
+      growing.allow_growth = true;
+      if (on_gpu()) return make_owned<device::cuda::accelerator>(device::cuda::shared_gpus(), growing);
+      return make_owned<emulated_gpu>(device::fake::machine::current(), growing);
+    };
+    return either;
+  }();
   return kind;
 }
