@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// Fused loops that are data, on a GPU: by one kernel, if they are of floats or of doubles, else operation by
-/// operation, by way of working memory. Both round in the same places.
+/// Fused loops that are data, on a GPU: by one kernel, if they compute with floats, doubles, or integers of 32 or of 64
+/// bits, else operation by operation, by way of working memory. Both round in the same places.
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cuda/number_loop.hpp"
