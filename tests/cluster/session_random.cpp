@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random graphs of numbers and texts whose nodes are on random tasks, beside the same graphs in one session: the same
-// bytes.
+// Random graphs of numbers and texts whose nodes are on random tasks, and on random devices of these, beside the same
+// graphs in one session: the same bytes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -12,6 +12,7 @@
 
 #include "support/servers.hpp"
 #include "tagma/cluster/session.hpp"
+#include "tagma/fake_gpu_programs.hpp"
 #include "tagma/graph_builder.hpp"
 #include "tagma/parts.hpp"
 #include "tagma/program_files.hpp"
@@ -26,19 +27,24 @@ using tg::graph_node;
 
 const tg::cluster three({{"ps", {"a:1", "b:1"}}, {"worker", {"c:1"}}});
 constexpr const char* places[] = {"/job:ps/task:0", "/job:ps/task:1", "/job:worker/task:0"};
+/// Of tasks that have two GPUs, what may be asked for besides. What no GPU has a kernel for is on the CPU then.
+constexpr const char* devices[] = {"", "", "/device:CPU:0", "/device:GPU:0", "/device:GPU:1"};
 constexpr tg::extent width = 5;
 
 /// The same graph for the same seed, with each node on a random task or without a scope.
 /// @param large columns are many, so that edges wait until they are wanted
-tg::any_program make(unsigned seed, bool placed, bool large) {
-  std::mt19937 random(seed);
+/// @param gpus one bit for each task: it has some
+tg::any_program make(unsigned seed, bool placed, bool large, unsigned gpus = 0) {
+  std::mt19937 random(seed), more(seed + 77);
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   const tg::extent rows = large ? 4000 : 3;
   tg::graph_builder b;
   std::vector<graph_node> values, updates;
   const auto on_random_task = [&](const auto& add) {
-    const char* const place = places[below(3)];
+    const std::size_t task = below(3);
     if (!placed) return add();
+    std::string place = places[task];
+    if ((gpus >> task & 1) != 0) place += devices[more() % std::size(devices)];
     const auto scope = b.on(place);
     return add();
   };
@@ -96,19 +102,29 @@ tg::any_program make(unsigned seed, bool placed, bool large) {
   for (const char* const name : {"s0", "s1"}) outputs.push_back({name, texts[below(texts.size())]});
   outputs[0].node = on_random_task([&] { return b.add("add", {outputs[0].node, values[0]}); });  // needs what is fed
   for (std::size_t i = 0; i < updates.size(); ++i) outputs.push_back({changes[i], updates[i]});
-  return b.build(outputs);
+  return b.build(outputs, gpus != 0);
 }
 
 TEST_CASE("random graphs on random tasks have the bytes of one session") {
   const char* const more = std::getenv("TAGMA_SEEDS");
   const unsigned seeds = more == nullptr ? 60 : static_cast<unsigned>(std::atoi(more));
+  std::size_t on_gpus = 0;
   for (unsigned seed = 0; seed < seeds; ++seed) {
     INFO("seed " << seed);
     const bool large = seed % 4 == 3;
-    const tg::any_program whole = make(seed, false, large), apart = make(seed, true, large);
-    tg::test::servers all(three);
+    // Every second graph has GPUs, on some of the tasks.
+    const unsigned gpus = seed % 2 == 0 ? 0 : 1 + seed / 2 % 7;
+    const tg::any_program whole = make(seed, false, large), apart = make(seed, true, large, gpus);
+    tg::test::servers all(tg::cluster{});
+    all.members = three;
+    for (const tg::task_devices& t : tg::devices_of(three)) {
+      const std::size_t task = t.id.job == "ps" ? static_cast<std::size_t>(t.id.task) : 2;
+      all.with.others = (gpus >> task & 1) != 0 ? &tg::fake_gpus() : nullptr;
+      all.start(t.id, to_string(three.task_address(t.id.job, t.id.task)));
+    }
     tg::session<tg::any_program> alone(whole, {.intra_op_threads = 1, .inter_op_threads = 1});
     tg::cluster_session session(all.network, three, {"worker", 0}, apart, all.client());
+    for (tg::ir::node_id i = 0; i < apart.graph().size(); ++i) on_gpus += session.device_of(i).type.view() == "GPU";
     std::mt19937 random(seed + 1);
     const tg::extent rows = large ? 4000 : 3;
     tg::tensor<float> in({rows, width});
@@ -140,6 +156,7 @@ TEST_CASE("random graphs on random tasks have the bytes of one session") {
       }
     }
   }
+  CHECK(on_gpus > seeds);
 }
 
 }  // namespace

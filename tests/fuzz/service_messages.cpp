@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
            service::restore_shard, service::name_list, service::restored_shard,
            service::open_session, service::node_devices, service::save_session, service::saved_session,
            service::restore_session, service::restored_session, service::begin_trace,
-           service::end_trace, service::ended_trace>(
+           service::end_trace, service::ended_trace, service::device_offers>(
       data[0], tagma::fuzz::text_of(data, size).substr(1));
   return 0;
 }

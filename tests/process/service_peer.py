@@ -26,6 +26,7 @@ from wire_peer import (ACCEPTED, ANSWER, CHUNK, GOODBYE, HELLO, IS_REPLY, MESSAG
 (ADD_PART, RUN_PART, TENSOR, WANTED, END_RUN, FORGET_GRAPH, LIST_VARIABLES, LIST_TASKS, KEEP_GRAPH, HOLD_RUNS, SAVE_SHARD,
  COMMIT_SAVE, END_HOLD, RESTORE_SHARD, OPEN_SESSION) = range(1, 16)
 STATUS, LIST_CONTAINERS, LIST_RESOURCES, READ_VARIABLE, LIST_RUNS, RESET_CONTAINER, PROBE = range(16, 23)
+LIST_DEVICES = 28
 IS_ERROR = 0x400
 NONE, FLOAT64, FLOAT32, INT64, STRING = 0, 1, 2, 5, 11
 OK, INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS, FAILED_PRECONDITION, ABORTED, UNIMPLEMENTED, DATA_LOSS = 0, 3, 5, 6, 9, 10, 12, 15
@@ -115,7 +116,7 @@ TEXT, SPEC, TASK = Reader.text, Reader.spec, Reader.task
 
 SERVER_STATUS = {
     "self": TASK, "incarnation": U64, "build": TEXT, "uptime": I64, "resident": U64, "graphs": U32, "runs": U32,
-    "runs_begun": U64, "runs_failed": U64, "devices": many({"name": TEXT, "bytes": U64}),
+    "runs_begun": U64, "runs_failed": U64, "devices": many({"name": TEXT, "bytes": U64, "used": U64, "limit": U64}),
     "connections": many({"incoming": U8, "peer": TASK, "role": TEXT, "incarnation": U64, "bytes_sent": U64,
                          "bytes_received": U64, "messages_sent": U64, "messages_received": U64, "queued": U64,
                          "open_calls": U64, "round_trip": I64, "silent": I64, "shared_memory": U8}),
@@ -124,7 +125,8 @@ CONTAINER_LIST = {"containers": many({"name": TEXT, "variables_apart": U8, "vari
                                       "graphs": U32})}
 RESOURCE_LIST = {"resources": many({"kind": TEXT, "name": TEXT, "detail": TEXT, "spec": SPEC, "initialized": U8,
                                     "closed": U8, "size": I64, "capacity": I64, "adding": U32, "taking": U32})}
-VARIABLE_LIST = {"variables": many({"name": TEXT, "spec": SPEC})}
+VARIABLE_LIST = {"variables": many({"name": TEXT, "spec": SPEC, "type": TEXT, "device": I32})}
+DEVICE_OFFERS = {"others": many({"type": TEXT, "count": I32, "operations": lambda r: r.list(Reader.text)})}
 VARIABLE_VALUE = {"spec": SPEC, "not_finite": U64, "least": REAL, "most": REAL, "mean": REAL, "l1": REAL, "l2": REAL}
 RUN_LIST = {"runs": many({"graph": U64, "step": U64, "container": TEXT, "asked": U8, "age": I64,
                           "edges": many({"number": I32, "waits": U8, "peer": TASK}), "note": TEXT})}
@@ -211,7 +213,9 @@ def bodies():
         "wanted": edge(7, 9, 3),
         "end_run": end_run(7, 9, 11, "index 7"),
         "forget_graph": edge(7, 0, 0),
-        "variable_list": w().u32(2).text("w").spec(FLOAT32, 3).text("w/adam_m").spec(FLOAT32, 3).data,
+        "variable_list": w().u32(2).text("w").spec(FLOAT32, 3).text("CPU").i32(0).text("w/adam_m").spec(FLOAT32, 3)
+                            .text("GPU").i32(1).data,
+        "device_offers": w().u32(2).text("GPU").i32(2).u32(2).text("add", "matmul").text("NPU").i32(1).u32(0).data,
         "task_list": w().task("ps", 0).u32(2).task("ps", 0).text("a:1").task("worker", 3).text("[::1]:2").data,
         "keep_graph": edge(7, 0, 0),
         "hold_runs": hold_runs("trial", 78, [(7, 9), (8, 0)]),
@@ -225,7 +229,8 @@ def bodies():
         "name_list": name_list("b", "w"),
         "restored_shard": w().u32(2).text("saved", "2026-01-01T00:00:00Z", "name", "model-5").data,
         "server_status": w().task("ps", 0).u64(0x0123456789ABCDEF).text("tagma").i64(90_000_000_000).u64(4096).u32(2, 1)
-                            .u64(12, 3).u32(1).text("/job:ps/replica:0/task:0/device:CPU:0").u64(24).u32(1).u8(1)
+                            .u64(12, 3).u32(2).text("/job:ps/replica:0/task:0/device:CPU:0").u64(24, 0, 0)
+                            .text("/job:ps/replica:0/task:0/device:GPU:0").u64(8, 512, 1048576).u32(1).u8(1)
                             .task("client", 0).text("client").u64(42, 100, 200, 3, 4, 1, 2).i64(50_000, 1_000_000).u8(1).data,
         "container_list": w().u32(2).text("").u8(1).u64(2, 24, 1).u32(1).text("trial").u8(0).u64(0, 0, 0).u32(0).data,
         "resource_list": w().u32(2).text("queue", "q", "FIFO queue 'q' of int32 []").spec(NONE).u8(0, 1).i64(3, 8).u32(0, 2)
@@ -390,7 +395,8 @@ def use(host, port, secret, program):
     client.refuses(ALREADY_EXISTS, "known already", ADD_PART, mine, data)
     client.refuses(DATA_LOSS, "bytes", ADD_PART, add_part(graph + 1, 0, "python", "", 1, 42, home), data[:-1])
     assert read(client.call(LIST_VARIABLES, b"python")[1], VARIABLE_LIST) == {
-        "variables": [{"name": "total", "spec": (FLOAT32, [3])}]}
+        "variables": [{"name": "total", "spec": (FLOAT32, [3]), "type": "CPU", "device": 0}]}
+    assert read(client.call(LIST_DEVICES)[1], DEVICE_OFFERS) == {"others": []}
 
     values = struct.pack("<3f", 1, -2, 3)
 

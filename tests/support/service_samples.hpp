@@ -29,7 +29,8 @@ void each_service_sample(const F& f) {
   f("wanted", edge_of_run{7, 9, 3, {}});
   f("end_run", end_run{7, 9, status_code::out_of_range, "index 7"});
   f("forget_graph", edge_of_run{7, 0, 0, {}});
-  f("variable_list", variable_list{{{"w", {dtype::float32, {3}}}, {"w/adam_m", {dtype::float32, {3}}}}});
+  f("variable_list", variable_list{{{"w", {dtype::float32, {3}}}, {"w/adam_m", {dtype::float32, {3}}, "GPU", 1}}});
+  f("device_offers", device_offers{{{"GPU", 2, {"add", "matmul"}}, {"NPU", 1, {}}}});
   f("task_list", task_list{{"ps", 0}, tasks});
   f("keep_graph", edge_of_run{7, 0, 0, {}});
   f("hold_runs", hold_runs{"trial", 78, {{7, 9}, {8, 0}}});
@@ -45,7 +46,8 @@ void each_service_sample(const F& f) {
   server_status s;
   s.self = {"ps", 0}, s.incarnation = 0x0123456789abcdef, s.build = "tagma", s.uptime_ns = 90'000'000'000;
   s.resident_bytes = 4096, s.graphs = 2, s.runs = 1, s.runs_begun = 12, s.runs_failed = 3;
-  s.devices = {{"/job:ps/replica:0/task:0/device:CPU:0", 24}};
+  s.devices = {{"/job:ps/replica:0/task:0/device:CPU:0", 24},
+               {"/job:ps/replica:0/task:0/device:GPU:0", 8, 512, 1'048'576}};
   s.connections = {{true, {"client", 0}, "client", 42, 100, 200, 3, 4, 1, 2, 50'000, 1'000'000, true}};
   f("server_status", s);
   f("container_list",

@@ -4,7 +4,9 @@
 /// @file
 /// Clusters and names of devices.
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
@@ -19,6 +21,15 @@ namespace tagma {
 
 /// A device of a task: "/job:ps/replica:0/task:0/device:CPU:0" for type "CPU" and number 0.
 [[nodiscard]] device_spec task_device(const task_id& id, std::string_view type, int number);
+
+/// Devices of a task besides CPUs, all of one type.
+struct device_offer {
+  std::string type;                     ///< "GPU"
+  int count = 0;                        ///< "/device:GPU:0" and so on
+  std::vector<std::string> operations;  ///< for which they have kernels, in the order of names
+
+  [[nodiscard]] bool has_kernel(std::string_view operation) const;
+};
 
 /// A setter that shares variables among the parameter servers of a cluster: `setter` with as many `ps_tasks` as the job
 /// of its `ps_device` has tasks. Without such a job it asks for nothing, as TensorFlow's `replica_device_setter` with

@@ -13,6 +13,7 @@
 #include "tagma/cluster/address.hpp"
 #include "tagma/cluster/role.hpp"
 #include "tagma/cluster/service/worker.hpp"
+#include "tagma/runtime/device_kind.hpp"
 #include "tagma/transport/asio/network.hpp"
 
 namespace tagma {
@@ -28,6 +29,7 @@ struct server_options {
   transport::tls_files tls{};
   int intra_op_threads = 0;  ///< of each program, as of a session
   int inter_op_threads = 0;
+  gpu_options gpu{};  ///< of all its programs together, where it has devices besides CPUs
   transport::patience patience{};
   bool shared_memory = true;  ///< with clients and servers of the same user on its machine, if they do, too
   std::string checkpoints{};  ///< a directory for checkpoints, one for all servers; empty: none are made
@@ -46,7 +48,14 @@ class server {
  public:
   /// Throws Unavailable or AlreadyExists if its address cannot be had, and PermissionDenied for one that other machines
   /// reach without a secret.
-  explicit server(const role& who, const server_options& options = {});
+  explicit server(const role& who, const server_options& options = {}) : server(who, options, nullptr) {}
+  /// The same with devices besides CPUs, such as `tagma::gpus()` or `tagma::fake_gpus()`, which outlive it: programs of
+  /// its clients are placed there as well.
+  /// @{
+  server(const role& who, const server_options& options, const runtime::device_kind& others)
+      : server(who, options, &others) {}
+  server(const role& who, const server_options& options, const runtime::device_kind* others);
+  /// @}
   ~server();
   server(const server&) = delete;
   server& operator=(const server&) = delete;

@@ -14,6 +14,7 @@ namespace tagma {
 namespace detail {
 
 TAGMA_COLD TAGMA_DECL service::worker_options worker_options_of(const role& who, const server_options& options,
+                                                                const runtime::device_kind* others,
                                                                 transport::network& by) {
   service::worker_options w;
   w.members = who.cluster();
@@ -30,6 +31,8 @@ TAGMA_COLD TAGMA_DECL service::worker_options worker_options_of(const role& who,
   w.link.shared_memory = options.shared_memory;
   w.intra_op_threads = options.intra_op_threads;
   w.inter_op_threads = options.inter_op_threads;
+  w.others = others;
+  w.others_use = options.gpu;
   w.checkpoints = options.checkpoints;
   w.checkpoint_chain = options.checkpoint_chain;
   w.checkpoint_every_ns = options.checkpoint_every_ns;
@@ -41,9 +44,9 @@ TAGMA_COLD TAGMA_DECL service::worker_options worker_options_of(const role& who,
 
 }  // namespace detail
 
-TAGMA_DECL server::server(const role& who, const server_options& options)
+TAGMA_DECL server::server(const role& who, const server_options& options, const runtime::device_kind* others)
     : worker_(network_, to_string(listen_at(who.task_address(), options.bind).bind),
-              detail::worker_options_of(who, options, network_)),
+              detail::worker_options_of(who, options, others, network_)),
       target_("tagma://" + worker_.address()) {}
 
 TAGMA_DECL server::~server() = default;

@@ -149,7 +149,8 @@ class cluster_session {
   /// @}
   /// For the answers of tasks that may not be there yet: it is told who is missing.
   [[nodiscard]] service::wait_limits waits_for(const service::task_questions& all);
-  void list_variables(variable_homes& homes);
+  /// Asks all tasks what devices they have, and where the variables of the program are already.
+  void learn(std::vector<task_devices>& devices, variable_homes& homes);
   void add_parts(const std::vector<bool>& which, std::uint64_t first_step);
   void add_missing_parts();
   /// @param again set if it has failed, but may be done by servers that know nothing of it

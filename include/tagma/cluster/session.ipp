@@ -50,7 +50,7 @@ TAGMA_DECL void cluster_session::begin_here(const cluster& members, const task_i
   std::vector<task_devices> devices = visible_tasks(devices_of(members), home, options_.device_filters);
   for (const task_devices& d : devices) add_task(members, d.id);
   variable_homes homes;
-  list_variables(homes);
+  learn(devices, homes);
   const cluster_site site(program_, std::move(devices), home, homes);
   for (ir::node_id i = 0; i < program_.graph().size(); ++i) devices_.push_back(site.device_of(i));
   cut_ = ir::cut(program_.graph(), site.view());
@@ -115,29 +115,36 @@ TAGMA_DECL service::wait_limits cluster_session::waits_for(const service::task_q
   return limits;
 }
 
-TAGMA_DECL void cluster_session::list_variables(variable_homes& homes) {
+TAGMA_DECL void cluster_session::learn(std::vector<task_devices>& devices, variable_homes& homes) {
   service::gathering all;
-  service::task_questions asked;
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    asked.push_back(std::make_unique<service::question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
-    transport::outgoing m;
-    m.kind = static_cast<std::uint16_t>(service::message::list_variables);
-    m.body = options_.container;
-    outlets_[t]->ask(std::move(m), options_.connect_ns, *asked.back());
-  }
+  const auto ask = [&](service::message kind, const std::string& body) {
+    service::task_questions asked;
+    for (std::size_t t = 0; t < tasks_.size(); ++t) {
+      asked.push_back(std::make_unique<service::question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
+      transport::outgoing m;
+      m.kind = static_cast<std::uint16_t>(kind);
+      m.body = body;
+      outlets_[t]->ask(std::move(m), options_.connect_ns, *asked.back());
+    }
+    return asked;
+  };
+  const service::task_questions offers = ask(service::message::list_devices, {});
+  const service::task_questions variables = ask(service::message::list_variables, options_.container);
   // There will be no session: nobody is waited for any more.
   all.wait(
       [&](const error&) {
         for (const auto& out : outlets_) out->close();
       },
-      waits_for(asked));
-  for (std::size_t t = 0; t < tasks_.size(); ++t)
-    for (const auto& v : service::variable_list::read(asked[t]->bulk_text()).variables) {
+      waits_for(variables));
+  const std::string prefix = runtime::name_in_container(options_.variable_prefix, "");
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    devices[t].others = service::device_offers::read(offers[t]->bulk_text()).others;
+    for (const auto& v : service::variable_list::read(variables[t]->bulk_text()).variables) {
       std::string_view name = v.name;
-      const std::string prefix = runtime::name_in_container(options_.variable_prefix, "");
       if (!name.starts_with(prefix)) continue;
-      homes.emplace(std::string(name.substr(prefix.size())), task_device(tasks_[t].id, "CPU", 0));
+      homes.emplace(std::string(name.substr(prefix.size())), task_device(tasks_[t].id, v.device_type, v.device));
     }
+  }
 }
 
 TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::uint64_t first_step) {

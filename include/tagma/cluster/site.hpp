@@ -21,10 +21,11 @@ namespace tagma {
 /// What a task has for a program.
 struct task_devices {
   task_id id;
-  int cpus = 1;  ///< "/device:CPU:0" and so on
+  int cpus = 1;                        ///< "/device:CPU:0" and so on
+  std::vector<device_offer> others{};  ///< of different types
 };
 
-/// The tasks of a cluster, each with one CPU device, in the order of their jobs and indices.
+/// The tasks of a cluster, each with one CPU device and no others, in the order of their jobs and indices.
 [[nodiscard]] std::vector<task_devices> devices_of(const cluster& c);
 
 /// Those of them that one of the filters names, "/job:ps" or "/job:worker/task:1", and home; all, if there is no
@@ -38,9 +39,11 @@ using variable_homes = std::map<std::string, device_spec, std::less<>>;
 
 /// The task and the device of each node of a program.
 ///
-/// Nodes that ask for nothing are where their inputs are, else with the task of the client, as on one machine. A job
-/// without a task, or a task without a device, is any of these; the first is taken. A variable that exists stays where
-/// it is, with what updates it, whatever the program asks for.
+/// Nodes that ask for nothing are where their inputs are, else with the task of the client, as on one machine; what
+/// devices besides CPUs have kernels for is on one of those, wherever it is. Where tasks differ in the kernels that
+/// they have for a type of devices, those count that all have. A job without a task, or a task without a device, is any
+/// of these; the first is taken. A variable that exists stays where it is, with what updates it, whatever the program
+/// asks for.
 class cluster_site {
  public:
   /// Throws InvalidArgument for what cannot be placed, with the node and what it asks for, or if there is no task.

@@ -8,6 +8,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/site.hpp"
+#include "tagma/graph/local_devices.hpp"
 #include "tagma/graph/pass/place.hpp"
 
 namespace tagma {
@@ -36,6 +37,44 @@ TAGMA_COLD TAGMA_DECL std::vector<task_devices> visible_tasks(std::vector<task_d
   return all;
 }
 
+namespace detail {
+
+/// The types of devices besides CPUs that some tasks have, in the order in which they are met, and their kernels.
+class other_types {
+ public:
+  explicit other_types(const std::vector<task_devices>& tasks) {
+    for (const task_devices& t : tasks)
+      for (const device_offer& o : t.others) {
+        if (o.count < 1) continue;
+        std::size_t at = 0;
+        while (at < names_.size() && names_[at].view() != o.type) ++at;
+        if (at == names_.size()) names_.emplace_back(o.type), offers_.emplace_back();
+        offers_[at].push_back(&o);
+      }
+    if (names_.size() >= 32)  // a bit each, and one for CPUs
+      fail(status_code::invalid_argument, {"the tasks have devices of ", names_.size(), " types; 31 is the most"});
+  }
+  [[nodiscard]] const std::vector<device_text>& names() const { return names_; }
+  /// As of `ir::device_set`; CPUs are the last type, and have all kernels.
+  [[nodiscard]] std::uint32_t mask_of(const ir::graph_view& g, ir::node_id i) const {
+    std::uint32_t mask = std::uint32_t{1} << names_.size();
+    for (std::size_t t = 0; t < names_.size(); ++t) {
+      const auto has_kernel = [&](const ir::op_info& op) {
+        return std::all_of(offers_[t].begin(), offers_[t].end(),
+                           [&](const device_offer* o) { return o->has_kernel(op.name); });
+      };
+      if (ir::is_for_device(g, i, has_kernel)) mask |= std::uint32_t{1} << t;
+    }
+    return mask;
+  }
+
+ private:
+  std::vector<device_text> names_;
+  std::vector<std::vector<const device_offer*>> offers_;  // of each type
+};
+
+}  // namespace detail
+
 TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home,
                                       const variable_homes& existing)
     : tasks_(std::move(tasks)) {
@@ -45,10 +84,14 @@ TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<ta
   bool is_home = false;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     is_home = is_home || tasks_[t].id == home;
-    for (int cpu = 0; cpu < tasks_[t].cpus; ++cpu) {
-      devices.push_back({task_device(tasks_[t].id, "CPU", cpu), memory_kind::host});
-      task_of.push_back(static_cast<std::int16_t>(t));
-    }
+    const auto add = [&](std::string_view type, int count, memory_kind memory) {
+      for (int d = 0; d < count; ++d) {
+        devices.push_back({task_device(tasks_[t].id, type, d), memory});
+        task_of.push_back(static_cast<std::int16_t>(t));
+      }
+    };
+    add("CPU", tasks_[t].cpus, memory_kind::host);
+    for (const device_offer& o : tasks_[t].others) add(o.type, o.count, memory_kind::own);
   }
   if (!is_home)
     fail(status_code::invalid_argument,
@@ -56,10 +99,14 @@ TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<ta
   fixed_array<ir::need, heap_room> needs;
   needs.allocate(g.nodes.size());
   for (ir::need& n : needs) n = ir::need::value;
-  static constexpr device_text types[] = {device_text("CPU")};
+  const detail::other_types others(tasks_);
+  std::vector<device_text> types(others.names());
+  types.emplace_back("CPU");
+  std::vector<std::uint32_t> kernels;
+  for (ir::node_id i = 0; types.size() > 1 && i < g.size(); ++i) kernels.push_back(others.mask_of(g, i));
   const ir::device_set set{devices, types,
                            [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
-                           task_device(home)};
+                           task_device(home), kernels};
   heap_array<device_spec> homes(existing.empty() ? 0 : g.nodes.size());
   for (std::size_t i = 0; i < homes.size(); ++i) {
     const ir::node& n = g.nodes[i];
@@ -74,7 +121,8 @@ TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<ta
   for (const std::int16_t d : placed.devices()) {
     task_.push_back(task_of[static_cast<std::size_t>(d)]);
     device_.emplace_back();
-    if (tasks_[static_cast<std::size_t>(task_.back())].cpus == 1) continue;
+    const task_devices& there = tasks_[static_cast<std::size_t>(task_.back())];
+    if (there.cpus == 1 && there.others.empty()) continue;
     device_.back().type = devices[static_cast<std::size_t>(d)].name.type;
     device_.back().id = devices[static_cast<std::size_t>(d)].name.id;
   }
@@ -83,7 +131,8 @@ TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<ta
 TAGMA_DECL device_spec cluster_site::device_of(ir::node_id node) const {
   const auto i = static_cast<std::size_t>(node);
   const device_spec& here = device_[i];
-  return task_device(tasks_[static_cast<std::size_t>(task_[i])].id, "CPU", here.empty() ? 0 : here.id);
+  const task_id& task = tasks_[static_cast<std::size_t>(task_[i])].id;
+  return here.empty() ? task_device(task, "CPU", 0) : task_device(task, here.type.view(), here.id);
 }
 
 }  // namespace tagma

@@ -14,6 +14,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/expr/op/exchange.hpp"
 #include "tagma/graph/cut_graph.hpp"
+#include "tagma/graph/local_devices.hpp"
 #include "tagma/graph/pass/versions.hpp"
 
 namespace tagma::ir {
@@ -76,7 +77,11 @@ struct open_part {
 class cutter {
  public:
   cutter(const graph_view& g, const cut_site& site)
-      : g_(g), site_(site), task_(site.task.begin(), site.task.end()), parts_(static_cast<std::size_t>(site.tasks)) {
+      : g_(g),
+        site_(site),
+        task_(site.task.begin(), site.task.end()),
+        device_(site.device.begin(), site.device.end()),
+        parts_(static_cast<std::size_t>(site.tasks)) {
     fixed_array<need, heap_room> needs;
     needs.allocate(g.nodes.size());
     for (need& n : needs) n = need::value;
@@ -112,6 +117,11 @@ class cutter {
     return g_[i].name.empty() ? sentence({g_.info(i).name, " #", i}) : std::string(g_[i].name);
   }
 
+  void move(node_id i, node_id with) {
+    if (p_of(i) == p_of(with)) return;
+    task_[i_of(i)] = p_of(with);
+    if (!device_.empty()) device_[i_of(i)] = device_[i_of(with)];
+  }
   /// Moves what has to be with another node to its task.
   void settle(node_id i) {
     const op_info& op = g_.info(i);
@@ -119,11 +129,11 @@ class cutter {
     if (!g_.loops.empty() && g_.loop_of[i] >= 0) {
       std::int16_t l = g_.loop_of[i];
       while (g_.loops[l].parent >= 0) l = g_.loops[l].parent;
-      task_[i_of(i)] = p_of(g_.loops[l].head);
+      move(i, g_.loops[l].head);
     } else if (op.is(op_kind::output) || op.is(op_kind::iterations)) {
-      task_[i_of(i)] = p_of(g_.inputs(i)[0]);
+      move(i, g_.inputs(i)[0]);
     } else if (op.is(op_kind::view) && variable != no_node) {
-      task_[i_of(i)] = p_of(variable);
+      move(i, variable);
     }
     if (p_of(i) < 0 || p_of(i) >= site_.tasks)
       fail(status_code::invalid_argument, {"cut: ", text_of(i), " is on task ", p_of(i), " of ", site_.tasks});
@@ -175,7 +185,8 @@ class cutter {
     open_part& part = parts_[static_cast<std::size_t>(here)];
     node n = g_[i];
     n.value = part.value(n.value);
-    n.request = site_.device.empty() ? std::int16_t{0} : part.request(site_.device[i]);
+    // A number is made anew on each task, wherever it was to be on its own.
+    n.request = device_.empty() || p_of(i) != here ? std::int16_t{0} : part.request(device_[i_of(i)]);
     const node_id self = part.add(n, in, after, g_.attributes(i), i, loop_here(i, part));
     for (std::size_t l = 0; l < g_.loops.size(); ++l)
       if (g_.loops[l].head == i) part.loops[i_of(loop_here(static_cast<std::int16_t>(l), part))].head = self;
@@ -240,7 +251,8 @@ class cutter {
     node sender, receiver;
     sender.op = &rules<op::send>;
     sender.spec = {dtype::int64, {}};
-    sender.request = there.nodes[i_of(value)].request;
+    const std::int16_t beside = there.nodes[i_of(value)].request;
+    if (beside > 1 && there.requests[i_of(beside)].type == local_device_types[0]) sender.request = beside;
     const attribute sent[] = {edge, to};
     there.roots.push_back(there.add(sender, {value}, after, sent, -1, -1));
     there.outputs.push_back(-1);
@@ -255,6 +267,7 @@ class cutter {
   const graph_view& g_;
   const cut_site& site_;
   std::vector<std::int16_t> task_;
+  std::vector<device_spec> device_;
   std::vector<open_part> parts_;
   std::vector<cut_edge> edges_;
   variable_versions<heap_room> versions_;

@@ -34,13 +34,20 @@ inline constexpr bool knows_accelerators = accelerator_of<Graph, 0>::exists || a
                                            accelerator_of<Graph, 2>::exists || accelerator_of<Graph, 3>::exists;
 static_assert(most_kinds == 4);
 
-/// True for nodes that only a host computes: what makes or takes strings, or a resource, or finds extents without a
-/// bound.
+/// True for nodes that only a host computes: what makes or takes strings, or a resource, finds extents without a bound,
+/// or leads to another process.
 [[nodiscard]] constexpr bool needs_host(const graph_view& g, node_id i) {
   const auto is_of_host = [&](node_id n) { return g[n].spec.type == dtype::string || g.info(n).is(op_kind::resource); };
-  bool needs = is_of_host(i) || (g.info(i).late && g.info(i).bound == nullptr);
+  bool needs = is_of_host(i) || g.info(i).on_host || (g.info(i).late && g.info(i).bound == nullptr);
   for (const node_id in : g.inputs(i)) needs = needs || is_of_host(in);
   return needs;
+}
+
+/// True if a device that is no CPU may have a node. What only says where bytes are needs no kernel.
+/// @param has_kernel asked for the operation of a node that has a step
+template <class F>
+[[nodiscard]] constexpr bool is_for_device(const graph_view& g, node_id i, const F& has_kernel) {
+  return !needs_host(g, i) && (!g.info(i).has_step() || has_kernel(g.info(i)));
 }
 
 /// The kind of a type of device, or -1 for CPUs and what nobody knows.

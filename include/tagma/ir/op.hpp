@@ -78,6 +78,7 @@ struct op_info {
   bool unasked = false;          ///< it is where others are, whatever device scopes ask
   int outputs = 0;               ///< results, if there are several, each a node of kind `output`
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
+  bool on_host = false;          ///< only a host has a kernel for it
   bool late = false;             ///< its kernel finds extents of what it makes, which `infer` leaves dynamic
   infer_function infer = nullptr;
   infer_function bound = nullptr;  ///< of what is late: the same with the largest extents; nullptr: nobody knows them
@@ -134,6 +135,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::unasked; }) info.unasked = Op::unasked;
   if constexpr (requires { Op::outputs; }) info.outputs = Op::outputs;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
+  if constexpr (requires { Op::on_host; }) info.on_host = Op::on_host;
   if constexpr (requires { Op::late; }) info.late = Op::late;
   if constexpr (requires { &Op::bound; }) info.bound = &Op::bound;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;

@@ -41,7 +41,7 @@ class heap_site {
       entries[i] = {names.names[i], names.names[i].type == listed[1] ? memory_kind::host : memory_kind::own};
     heap_array<std::uint32_t> kernels(others == nullptr ? 0 : g.nodes.size());
     for (std::size_t i = 0; i < kernels.size(); ++i)
-      kernels[i] = others->has_kernel(g, static_cast<ir::node_id>(i)) ? 3 : 2;
+      kernels[i] = ir::is_for_device(g, static_cast<ir::node_id>(i), others->has_kernel) ? 3 : 2;
     fixed_array<ir::need, heap_room> needs;
     needs.allocate(g.nodes.size());
     for (ir::need& n : needs) n = ir::need::value;

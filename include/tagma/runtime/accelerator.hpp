@@ -84,6 +84,12 @@ class session_pools;
 class step_pool;
 class bound_plan;
 
+/// Memory of a device, in bytes, as far as this process has to do with it.
+struct memory_use {
+  std::int64_t used = 0;   ///< that variables and plans take
+  std::int64_t limit = 0;  ///< that the process may take; 0 until it has taken some
+};
+
 /// Memory that an accelerator gave; destroyed, it is given back.
 class memory_block {
  public:
@@ -167,6 +173,8 @@ class accelerator : public counted_object {
   /// @param device becomes the number that it has there
   [[nodiscard]] virtual accelerator& kind_of(int& /*device*/) { return *this; }
   [[nodiscard]] virtual int devices() = 0;
+  /// Touches no device.
+  [[nodiscard]] virtual memory_use memory(int /*device*/) { return {}; }
   /// Memory of a device, or for `on_host`, of the host where devices reach it. Throws ResourceExhausted.
   /// @param purpose what it is for, as errors tell it
   [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes,

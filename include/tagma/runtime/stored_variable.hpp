@@ -41,6 +41,8 @@ class stored_variable final : public resource {
   [[nodiscard]] const tensor_spec& spec() const { return spec_; }
   /// Of the accelerator where it is, or `on_host`.
   [[nodiscard]] int device() const { return device_; }
+  /// "GPU"; "CPU" where the host has it.
+  [[nodiscard]] std::string_view device_type() const;
   /// True if it is on a device of that type, the `number`th of them.
   [[nodiscard]] bool is_on(std::string_view type, int number) const;
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(bytes_of(spec_)); }

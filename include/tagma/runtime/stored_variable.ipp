@@ -35,6 +35,10 @@ TAGMA_COLD TAGMA_DECL void stored_variable::drop_versions() {
   }
 }
 
+TAGMA_COLD TAGMA_DECL std::string_view stored_variable::device_type() const {
+  return device_ < 0 ? std::string_view("CPU") : from_->type();
+}
+
 TAGMA_COLD TAGMA_DECL bool stored_variable::is_on(std::string_view type, int number) const {
   return device_ >= 0 && device_ == number && from_->type() == type;
 }

@@ -119,7 +119,8 @@ TAGMA_DECL void worker_core::begin_own_checkpoints() {
     std::map<std::string, std::string> texts;
     for (const auto& [key, text] : folder_.texts_of(folder_.newest(s))) texts.emplace(key, text);
     std::size_t count = 0;
-    (void)folder_.restore_all(s, *container_option(state(texts["container"], isolation::variables)).state(), count);
+    (void)folder_.restore_all(s, *container_option(state(texts["container"], isolation::variables)).state(), others_,
+                              count);
     tell(sentence({count, " variables of container '", texts["container"], "' are as they were at ", texts["saved"],
                    ", in checkpoint '", folder_.newest(s), "'; updates since then are lost"}));
   }
@@ -152,8 +153,12 @@ TAGMA_DECL void worker_core::save_own() {
       const saved_shard made = save(how, false);
       const bool changed =
           std::any_of(made.variables.begin(), made.variables.end(), [](const auto& v) { return v.written; });
-      if (changed)
-        folder_.commit({how.name, token, options_.checkpoints_kept, {{"container", name}, {"cut", "variables"}}}, made);
+      if (changed) {
+        commit_save what{how.name, token, options_.checkpoints_kept, {{"container", name}, {"cut", "variables"}}};
+        if (const std::optional<container> known = known_state(name))
+          checkpoint_folder::add_devices(*container_option(*known).state(), what.texts);
+        folder_.commit(what, made);
+      }
       folder_.end(token, changed);
     } catch (...) {
       tell(sentence({"checkpoint '", series, "' was not made: ", detail::caught_error().what()}));

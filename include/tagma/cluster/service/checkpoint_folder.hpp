@@ -76,9 +76,14 @@ class checkpoint_folder {
   /// Throws NotFound for a checkpoint, a file or a variable that is not there, InvalidArgument for another type or
   /// shape, DataLoss for what is damaged.
   restored_shard restore(const restore_shard& how, const std::vector<std::string>& names, runtime::state_container& to);
-  /// Makes the variables of the newest checkpoint of a series, where a container has none of that name.
+  /// Makes the variables of the newest checkpoint of a series, where a container has none of that name; on the device
+  /// that a text of the index names for one, if there is such a device, else on the host.
+  /// @param others devices besides CPUs, if there are any
   /// @returns the texts as above; nothing if there is no such checkpoint
-  restored_shard restore_all(const std::string& series, runtime::state_container& to, std::size_t& count);
+  restored_shard restore_all(const std::string& series, runtime::state_container& to,
+                             const counted<runtime::accelerator>& others, std::size_t& count);
+  /// Such texts, for the variables of a container that no host has.
+  static void add_devices(runtime::state_container& of, std::vector<std::pair<std::string, std::string>>& to);
 
   /// The newest checkpoint of a series; empty if there is none.
   [[nodiscard]] std::string newest(std::string_view series) const;

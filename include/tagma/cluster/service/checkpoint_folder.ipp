@@ -325,7 +325,26 @@ TAGMA_DECL restored_shard checkpoint_folder::restore(const restore_shard& how, c
   return told;
 }
 
+namespace detail {
+
+inline constexpr std::string_view device_key = "device:";
+
+TAGMA_DECL std::string device_text_of(std::string_view type, int number) { return sentence({type, ":", number}); }
+
+}  // namespace detail
+
+TAGMA_DECL void checkpoint_folder::add_devices(runtime::state_container& of,
+                                               std::vector<std::pair<std::string, std::string>>& to) {
+  of.each([&](runtime::resource& r) {
+    if (r.kind() != "variable") return;
+    const auto& v = static_cast<const runtime::stored_variable&>(r);
+    if (v.device() >= 0)
+      to.emplace_back(std::string(detail::device_key) + v.name(), detail::device_text_of(v.device_type(), v.device()));
+  });
+}
+
 TAGMA_DECL restored_shard checkpoint_folder::restore_all(const std::string& series, runtime::state_container& to,
+                                                         const counted<runtime::accelerator>& others,
                                                          std::size_t& count) {
   const std::string name = newest(series);
   if (name.empty()) return {};
@@ -338,9 +357,13 @@ TAGMA_DECL restored_shard checkpoint_folder::restore_all(const std::string& seri
     for (const safetensors::stored_tensor& t : stored.entries()) {
       const auto mapped = all.files.find(t.name);
       if (mapped == all.files.end() || mapped->second != file || t.type == dtype::none) continue;
+      const auto text = all.texts.find(std::string(detail::device_key) + t.name);
+      int device = runtime::on_host;
+      for (int d = 0; others && text != all.texts.end() && d < others->devices(); ++d)
+        if (text->second == detail::device_text_of(others->type(), d)) device = d;
       (void)to.find_or_add("variable", t.name, [&] {
-        return counted<runtime::resource>(
-            new runtime::stored_variable(t.name, {t.type, t.dims}, runtime::on_host, counted<runtime::accelerator>()));
+        return counted<runtime::resource>(new runtime::stored_variable(
+            t.name, {t.type, t.dims}, device, device < 0 ? counted<runtime::accelerator>() : others));
       });
     }
   }

@@ -29,6 +29,7 @@ struct worker_view {
   std::vector<std::shared_ptr<registered_part>> parts;
   std::vector<std::pair<std::uint64_t, std::shared_ptr<last_told>>> opening;  ///< graphs of sessions that open
   std::vector<server_status::connection> connections;
+  counted<runtime::accelerator> others;  ///< devices besides CPUs, if it has any
 
   /// The container of a name. Throws NotFound, with those that there are.
   [[nodiscard]] container_option find(const std::string& name) const;

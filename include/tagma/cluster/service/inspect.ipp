@@ -35,6 +35,24 @@ TAGMA_COLD TAGMA_DECL std::uint32_t worker_view::graphs_of(const std::string& na
 
 namespace detail {
 
+TAGMA_COLD TAGMA_DECL std::vector<server_status::device> devices_of(const worker_view& v) {
+  std::vector<server_status::device> all{{to_string(task_device(v.self, "CPU", 0))}};
+  for (int d = 0; v.others && d < v.others->devices(); ++d) {
+    const runtime::memory_use memory = v.others->memory(d);
+    all.push_back({to_string(task_device(v.self, v.others->type(), d)), 0, static_cast<std::uint64_t>(memory.used),
+                   static_cast<std::uint64_t>(memory.limit)});
+  }
+  for (const auto& [name, c] : v.states)
+    container_option(c).state()->each([&](runtime::resource& r) {
+      if (r.kind() != "variable") return;
+      const auto& variable = static_cast<const runtime::stored_variable&>(r);
+      // Variables are on the devices of the worker.
+      const auto at = static_cast<std::size_t>(variable.device() + 1);
+      if (at < all.size()) all[at].variable_bytes += variable.bytes();
+    });
+  return all;
+}
+
 TAGMA_COLD TAGMA_DECL server_status status_of(const worker_view& v) {
   server_status s;
   s.self = v.self, s.incarnation = v.incarnation, s.build = build_info();
@@ -43,12 +61,7 @@ TAGMA_COLD TAGMA_DECL server_status status_of(const worker_view& v) {
   for (const auto& part : v.parts) part->list_runs(runs, v.now_ns);
   for (const run_list::run& r : runs.runs) s.runs += r.asked;
   s.runs_begun = v.runs_begun, s.runs_failed = v.runs_failed;
-  server_status::device cpu{to_string(task_device(v.self, "CPU", 0)), 0};
-  for (const auto& [name, c] : v.states)
-    container_option(c).state()->each([&](runtime::resource& r) {
-      if (r.kind() == "variable") cpu.variable_bytes += static_cast<const runtime::stored_variable&>(r).bytes();
-    });
-  s.devices.push_back(std::move(cpu));
+  s.devices = devices_of(v);
   s.connections = v.connections;
   return s;
 }

@@ -13,6 +13,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/cluster/cluster.hpp"
+#include "tagma/cluster/devices.hpp"
 #include "tagma/runtime/container.hpp"
 #include "tagma/tensor/spec.hpp"
 
@@ -50,7 +51,9 @@ enum class message : std::uint16_t {
   restore_session,  ///< a call
   // Those of reports.hpp, again.
   begin_trace,  ///< a call: steps are recorded from now on
-  end_trace     ///< a call: those that have been
+  end_trace,    ///< a call: those that have been
+  // Of its own, beside list_variables.
+  list_devices  ///< a call
 };
 
 /// A task, and where it is.
@@ -149,11 +152,21 @@ struct variable_list {
   struct variable {
     std::string name;
     tensor_spec spec;
+    std::string device_type = "CPU";  ///< of the device of the task where it is,
+    std::int32_t device = 0;          ///< and its number
   };
   std::vector<variable> variables;
 
   [[nodiscard]] std::string body() const;
   [[nodiscard]] static variable_list read(std::string_view body);
+};
+
+/// The answer to `list_devices`: what a task has besides CPUs.
+struct device_offers {
+  std::vector<device_offer> others;  ///< of different types
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static device_offers read(std::string_view body);
 };
 
 /// The answer to `list_tasks`: the cluster as a server knows it, and which task of it the server is.

@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of messages.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/words.hpp"
@@ -28,6 +30,14 @@ TAGMA_DECL status_code read_code(word_reader& from, const char* what) {
   if (code > status_code::data_loss)
     fail(status_code::invalid_argument, {"message '", what, "': status ", static_cast<int>(code), " is not known"});
   return code;
+}
+
+/// Throws InvalidArgument for what is no device of a task.
+TAGMA_DECL void check_device(std::string_view type, std::int32_t number, const char* what) {
+  constexpr std::int32_t most = 1024;
+  const parsed_device name = parse_device(sentence({"/device:", type, ":", number}));
+  if (type.size() > device_text::capacity || number >= most || !name || name->type.view() != type)
+    fail(status_code::invalid_argument, {"message '", what, "': no task has a device ", type, ":", number});
 }
 
 }  // namespace detail
@@ -158,15 +168,49 @@ TAGMA_DECL end_run end_run::read(std::string_view body) {
 TAGMA_DECL std::string variable_list::body() const {
   word_writer to;
   to.number(static_cast<std::uint32_t>(variables.size()));
-  for (const variable& v : variables) to.text(v.name), to.spec(v.spec);
+  for (const variable& v : variables) to.text(v.name), to.spec(v.spec), to.text(v.device_type), to.number(v.device);
   return to.take();
 }
 
 TAGMA_DECL variable_list variable_list::read(std::string_view body) {
   word_reader from(body, "variable_list");
   variable_list m;
-  m.variables.resize(from.count(6));
-  for (variable& v : m.variables) v.name = from.text(), v.spec = from.spec();
+  m.variables.resize(from.count(14));
+  for (variable& v : m.variables) {
+    v.name = from.text(), v.spec = from.spec(), v.device_type = from.text(), v.device = from.number<std::int32_t>();
+    detail::check_device(v.device_type, v.device, "variable_list");
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string device_offers::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(others.size()));
+  for (const device_offer& o : others) {
+    to.text(o.type), to.number(static_cast<std::int32_t>(o.count));
+    to.number(static_cast<std::uint32_t>(o.operations.size()));
+    for (const std::string& name : o.operations) to.text(name);
+  }
+  return to.take();
+}
+
+TAGMA_DECL device_offers device_offers::read(std::string_view body) {
+  word_reader from(body, "device_offers");
+  device_offers m;
+  m.others.resize(from.count(12));
+  for (device_offer& o : m.others) {
+    o.type = from.text(), o.count = from.number<std::int32_t>();
+    detail::check_device(o.type, o.count, "device_offers");
+    if (o.type == "CPU") fail(status_code::invalid_argument, "message 'device_offers': CPUs are not listed");
+    o.operations.resize(from.count(4));
+    for (std::string& name : o.operations) name = from.text();
+    if (!std::is_sorted(o.operations.begin(), o.operations.end()))
+      fail(status_code::invalid_argument, "message 'device_offers': operations are not in the order of their names");
+    for (const device_offer& other : m.others)
+      if (&other != &o && other.type == o.type)
+        fail(status_code::invalid_argument, {"message 'device_offers': devices of type ", o.type, " are there twice"});
+  }
   from.end();
   return m;
 }

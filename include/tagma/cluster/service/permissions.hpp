@@ -51,6 +51,7 @@ inline constexpr permission permissions[] = {
     {message::restore_session, "restore_session", transport::authority::chief},
     {message::begin_trace, "begin_trace", transport::authority::worker},
     {message::end_trace, "end_trace", transport::authority::worker},
+    {message::list_devices, "list_devices", transport::authority::worker},
 };
 
 /// The row of a kind; nullptr for one that is not known, which nobody does anything about.

@@ -22,8 +22,10 @@ TAGMA_DECL registered_part::registered_part(add_part what, const any_program& pr
       session_options{.seed = TAGMA_BROKEN(seed_forgotten) ? 0 : what_.seed,
                       .intra_op_threads = options.intra_op_threads,
                       .inter_op_threads = options.inter_op_threads,
+                      .gpu = options.others_use,
                       .state = state,
-                      .variable_prefix = TAGMA_BROKEN(prefix_forgotten) ? std::string() : what_.variable_prefix});
+                      .variable_prefix = TAGMA_BROKEN(prefix_forgotten) ? std::string() : what_.variable_prefix},
+      options.others);
   const ir::graph_view g = program_.graph();
   for (ir::node_id i = 0; i < g.size(); ++i) {
     if (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>)

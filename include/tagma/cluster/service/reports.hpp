@@ -23,6 +23,8 @@ struct server_status {
   struct device {
     std::string name;                  ///< the complete one
     std::uint64_t variable_bytes = 0;  ///< of the current values of variables
+    std::uint64_t used_bytes = 0;      ///< of memory of its own, that variables and plans take; 0 of a CPU
+    std::uint64_t limit_bytes = 0;     ///< that the process may take of that; 0: none has been taken yet
   };
   /// A connection to another process.
   struct connection {

@@ -17,7 +17,8 @@ TAGMA_DECL std::string server_status::body() const {
   to.number(uptime_ns), to.number(resident_bytes), to.number(graphs), to.number(runs);
   to.number(runs_begun), to.number(runs_failed);
   to.number(static_cast<std::uint32_t>(devices.size()));
-  for (const device& d : devices) to.text(d.name), to.number(d.variable_bytes);
+  for (const device& d : devices)
+    to.text(d.name), to.number(d.variable_bytes), to.number(d.used_bytes), to.number(d.limit_bytes);
   to.number(static_cast<std::uint32_t>(connections.size()));
   for (const connection& c : connections) {
     to.flag(c.incoming), to.text(c.peer.job), to.number(static_cast<std::int32_t>(c.peer.task)), to.text(c.role);
@@ -35,8 +36,11 @@ TAGMA_DECL server_status server_status::read(std::string_view body) {
   m.build = from.text(), m.uptime_ns = from.number<std::int64_t>(), m.resident_bytes = from.number<std::uint64_t>();
   m.graphs = from.number<std::uint32_t>(), m.runs = from.number<std::uint32_t>();
   m.runs_begun = from.number<std::uint64_t>(), m.runs_failed = from.number<std::uint64_t>();
-  m.devices.resize(from.count(12));
-  for (device& d : m.devices) d.name = from.text(), d.variable_bytes = from.number<std::uint64_t>();
+  m.devices.resize(from.count(28));
+  for (device& d : m.devices) {
+    d.name = from.text(), d.variable_bytes = from.number<std::uint64_t>();
+    d.used_bytes = from.number<std::uint64_t>(), d.limit_bytes = from.number<std::uint64_t>();
+  }
   m.connections.resize(from.count(86));
   for (connection& c : m.connections) {
     c.incoming = from.flag(), c.peer.job = from.text(), c.peer.task = from.number<std::int32_t>();

@@ -30,13 +30,7 @@ namespace tagma::service {
 
 class worker_core final : public std::enable_shared_from_this<worker_core> {
  public:
-  worker_core(transport::network& by, worker_options options)
-      : network_(by),
-        options_(std::move(options)),
-        started_ns_(by.now()),
-        folder_(options_.checkpoints, {options_.link.self.job, options_.link.self.task}, options_.checkpoint_chain),
-        crew_(options_.most_runs),
-        drivers_(options_.most_runs) {}
+  worker_core(transport::network& by, worker_options options);
 
   [[nodiscard]] container state(const std::string& name, isolation kept_apart);
   [[nodiscard]] std::shared_ptr<inlet_handler> accept();
@@ -86,6 +80,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
                   inside_gate* inside = nullptr);
   [[nodiscard]] run_answer run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
                                std::int64_t time_left_ns);
+  void start_others();
   [[nodiscard]] std::string variables_of(const std::string& container);
   [[nodiscard]] worker_view look();
   void inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from, const transport::incoming& m);
@@ -120,6 +115,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   transport::network& network_;
   worker_options options_;
   std::int64_t started_ns_;
+  counted<runtime::accelerator> others_;  // devices besides CPUs, if there are any; outlives what is there
+  device_offers offer_;
   atomic<std::uint64_t> runs_begun_{0}, runs_failed_{0};
   std::mutex mutex_;
   bool stopped_ = false;

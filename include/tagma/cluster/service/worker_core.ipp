@@ -4,6 +4,7 @@
 /// @file
 /// Definitions of worker_core.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
 #include <chrono>
 
 #include "tagma/base/config.hpp"
@@ -11,12 +12,39 @@
 #include "tagma/cluster/service/elements.hpp"
 #include "tagma/cluster/service/permissions.hpp"
 #include "tagma/cluster/service/worker_core.hpp"
+#include "tagma/device/operation_faces.hpp"
 #include "tagma/device/program_file.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/caught.hpp"
 #include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
+
+TAGMA_DECL worker_core::worker_core(transport::network& by, worker_options options)
+    : network_(by),
+      options_(std::move(options)),
+      started_ns_(by.now()),
+      folder_(options_.checkpoints, {options_.link.self.job, options_.link.self.task}, options_.checkpoint_chain),
+      crew_(options_.most_runs),
+      drivers_(options_.most_runs) {
+  if (options_.others != nullptr) start_others();
+}
+
+TAGMA_COLD TAGMA_DECL void worker_core::start_others() {
+  counted<runtime::accelerator> started(options_.others->start(options_.others_use).release());
+  if (started->devices() == 0) {
+    options_.others = nullptr;
+    return;
+  }
+  others_ = std::move(started);
+  device_offer offer{std::string(options_.others->type), others_->devices(), {}};
+  for (const ir::operation_face* const f : device::operations::operation_faces()) {
+    const ir::op_info& op = f->info();
+    if (op.has_step() && !op.on_host && options_.others->has_kernel(op)) offer.operations.emplace_back(op.name);
+  }
+  std::sort(offer.operations.begin(), offer.operations.end());
+  offer_.others.push_back(std::move(offer));
+}
 
 TAGMA_DECL container worker_core::state(const std::string& name, isolation kept_apart) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -262,6 +290,8 @@ TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, 
         by->reply(request, all.body());
         return;
       }
+      case message::list_devices:
+        return by->reply(request, {}, std::make_shared<const std::string>(offer_.body()));
       case message::list_variables:
         return answer_soon(by, request, [this, by, request, name = std::string(m.body)] {
           by->reply(request, {}, std::make_shared<const std::string>(variables_of(name)));

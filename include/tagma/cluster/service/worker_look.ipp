@@ -27,6 +27,7 @@ TAGMA_COLD TAGMA_DECL worker_view worker_core::look() {
   v.self = {options_.link.self.job, options_.link.self.task}, v.incarnation = options_.link.self.incarnation;
   v.now_ns = network_.now(), v.uptime_ns = v.now_ns - started_ns_;
   v.runs_begun = runs_begun_.load(memory_order::relaxed), v.runs_failed = runs_failed_.load(memory_order::relaxed);
+  v.others = others_;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     v.states = states_;
@@ -55,7 +56,7 @@ TAGMA_DECL std::string worker_core::variables_of(const std::string& name) {
   container_option(known).state()->each([&](const runtime::resource& r) {
     if (r.kind() != "variable") return;
     const auto& v = static_cast<const runtime::stored_variable&>(r);
-    all.variables.push_back({v.name(), v.spec()});
+    all.variables.push_back({v.name(), v.spec(), std::string(v.device_type()), v.device() < 0 ? 0 : v.device()});
   });
   return all.body();
 }

@@ -12,6 +12,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/cluster.hpp"
 #include "tagma/cluster/service/kept_session.hpp"
+#include "tagma/runtime/device_kind.hpp"
 #include "tagma/transport/options.hpp"
 
 namespace tagma::service {
@@ -22,6 +23,8 @@ struct worker_options {
   transport::options link{};                     ///< whom it believes; `self` is who it is
   int intra_op_threads = 0;                      ///< of each graph, as of a session
   int inter_op_threads = 0;                      ///< likewise
+  const runtime::device_kind* others = nullptr;  ///< devices besides CPUs; nullptr: there are CPUs alone
+  gpu_options others_use{};                      ///< how they are used
   std::size_t most_runs = 256;                   ///< parts of runs at the same time; others wait
   std::int64_t peers_ns = 30'000'000'000;        ///< how long it waits for other tasks
   std::int64_t lease_ns = 60'000'000'000;        ///< how long graphs stay whose client has lost its connection

@@ -54,13 +54,9 @@ extern template struct registered<internal_operations>;
   return all;
 }
 
-/// True if a GPU has a kernel for a node of a graph, as the compiler says of programs that it knows. What only says
-/// where bytes are needs none.
-[[nodiscard]] TAGMA_COLD inline bool has_registered_kernel(const ir::graph_view& g, ir::node_id i) {
-  if (ir::needs_host(g, i)) return false;
-  const ir::op_info& op = g.info(i);
-  const bool computes = op.is(ir::op_kind::elementwise) || op.is(ir::op_kind::compute) || op.is(ir::op_kind::update);
-  return !computes || !all_kernels().find(op.key).empty();
+/// True if a GPU has a kernel for an operation, as the compiler says of programs that it knows.
+[[nodiscard]] TAGMA_COLD inline bool has_registered_kernel(const ir::op_info& op) {
+  return !all_kernels().find(op.key).empty();
 }
 
 /// The kernels of the steps of a plan that are on GPUs.

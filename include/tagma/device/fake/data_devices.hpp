@@ -17,13 +17,13 @@ namespace tagma {
 ///
 /// The devices are those of the machine that is current in the thread that makes the session.
 [[nodiscard]] TAGMA_COLD inline const runtime::device_kind& fake_gpus() {
-  static constexpr runtime::device_kind kind{
-      {"GPU", [](const ir::graph_view& g, ir::node_id i) { return !ir::needs_host(g, i); }, &device::begins_loop},
-      [](const gpu_options& options) -> owned<runtime::accelerator> {
-        gpu_options growing = options;
-        growing.allow_growth = true;  // memory of a fake device is the host's
-        return make_owned<device::fake::accelerator>(device::fake::machine::current(), growing);
-      }};
+  static constexpr runtime::device_kind kind{{"GPU", [](const ir::op_info&) { return true; }, &device::begins_loop},
+                                             [](const gpu_options& options) -> owned<runtime::accelerator> {
+                                               gpu_options growing = options;
+                                               growing.allow_growth = true;  // memory of a fake device is the host's
+                                               return make_owned<device::fake::accelerator>(
+                                                   device::fake::machine::current(), growing);
+                                             }};
   return kind;
 }
 

@@ -38,6 +38,10 @@ class joint_accelerator final : public runtime::accelerator, kernel_sources {
     return *kinds_[k];
   }
   [[nodiscard]] int devices() override { return devices_.count(); }
+  [[nodiscard]] TAGMA_COLD runtime::memory_use memory(int device) override {
+    stream::accelerator& kind = kind_of(device);
+    return kind.memory(device);
+  }
   [[nodiscard]] TAGMA_COLD owned<runtime::memory_block> allocate(int device, std::int64_t bytes,
                                                                  std::initializer_list<text_part> purpose) override {
     return allocate_memory(devices_, device, bytes, purpose);
