@@ -250,6 +250,10 @@ inline void show_metrics(asked_cluster& all, const request& given) {
       metrics::labels of = task;
       of.emplace_back("device", d.name);
       m.add("tagma_device_variable_bytes", "gauge", "Bytes of variables.", of, std::to_string(d.variable_bytes));
+      if (d.limit_bytes == 0) continue;
+      m.add("tagma_device_used_bytes", "gauge", "Memory of a device in use.", of, std::to_string(d.used_bytes));
+      m.add("tagma_device_limit_bytes", "gauge", "Memory of a device that the process may take.", of,
+            std::to_string(d.limit_bytes));
     }
   }
   request everything = given;

@@ -45,7 +45,7 @@ struct command_rule {
 
 inline constexpr command_rule command_rules[] = {
     {"status", "", "how each task is: since when, what it has, what it runs"},
-    {"devices", "", "devices, and the bytes of variables there"},
+    {"devices", "", "devices, and their memory: of variables, in use, and at most"},
     {"containers", "", "containers, and what they have"},
     {"variables", "", "variables with their types, shapes and bytes; --norms: what their elements are like"},
     {"queues", "", "queues, readers and iterators, and who waits at them"},

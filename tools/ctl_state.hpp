@@ -62,15 +62,19 @@ inline void show_status(asked_cluster& all, const request& given) {
 }
 
 inline void show_devices(asked_cluster& all, const request& given) {
-  table t({"TASK", "DEVICE", "VARIABLES"});
+  table t({"TASK", "DEVICE", "VARIABLES", "IN USE", "LIMIT"});
   json_text j;
   j.begin('{').name("tasks").begin('[');
   for (const auto& r : all.ask_all<service::server_status>(service::message::status)) {
     if (begin_task(j, r)) {
       j.name("devices").begin('[');
       for (const auto& d : r.report.devices) {
-        t.add({short_name(r.task.id), d.name, bytes_text(d.variable_bytes)});
-        j.begin('{').name("name").value(d.name).name("variable_bytes").value(d.variable_bytes).end('}');
+        // A CPU has the memory of its process, of which `status` tells.
+        const bool own = d.used_bytes != 0 || d.limit_bytes != 0;
+        t.add({short_name(r.task.id), d.name, bytes_text(d.variable_bytes), own ? bytes_text(d.used_bytes) : "-",
+               own ? bytes_text(d.limit_bytes) : "-"});
+        j.begin('{').name("name").value(d.name).name("variable_bytes").value(d.variable_bytes);
+        j.name("used_bytes").value(d.used_bytes).name("limit_bytes").value(d.limit_bytes).end('}');
       }
       j.end(']');
     }
@@ -156,7 +160,7 @@ inline void show_variables(asked_cluster& all, const request& given) {
       r.norms = values[at++].report.norms;
     }
   }
-  std::vector<std::string> head{"TASK", "CONTAINER", "VARIABLE", "TYPE", "BYTES"};
+  std::vector<std::string> head{"TASK", "CONTAINER", "VARIABLE", "TYPE", "DEVICE", "BYTES"};
   if (given.norms)
     for (const char* h : {"LEAST", "MOST", "MEAN", "L1", "L2", "NOT FINITE"}) head.emplace_back(h);
   table t(head);
@@ -164,11 +168,15 @@ inline void show_variables(asked_cluster& all, const request& given) {
   j.begin('{').name("variables").begin('[');
   for (const row& r : rows) {
     const service::resource_list::entry& v = *r.variable;
-    std::vector<std::string> cells{short_name(r.in->task.id), "'" + r.in->container + "'", v.name, to_string(v.spec),
+    std::vector<std::string> cells{short_name(r.in->task.id),
+                                   "'" + r.in->container + "'",
+                                   v.name,
+                                   to_string(v.spec),
+                                   v.device,
                                    v.initialized ? bytes_text(static_cast<std::uint64_t>(v.size)) : "no value yet"};
     j.begin('{').name("task").value(short_name(r.in->task.id)).name("container").value(r.in->container);
     j.name("name").value(v.name).name("dtype").value(to_string(v.spec.type)).name("shape").value(v.spec.dims);
-    j.name("bytes").value(v.size).name("initialized").value(v.initialized);
+    j.name("device").value(v.device).name("bytes").value(v.size).name("initialized").value(v.initialized);
     if (r.has_norms) {
       const service::element_norms& n = r.norms;
       for (const double x : {n.least, n.most, n.mean, n.l1, n.l2}) cells.push_back(real_text(x));

@@ -28,6 +28,7 @@ struct options {
   bool help = false, version = false, explain = false, dot = false, json = false, verify = false, run = false;
   std::int64_t train = 0;  ///< steps; 0: none
   bool benchmark = false;
+  bool gpus = false, fake_gpus = false;
   std::int64_t benchmarks = 0;  ///< runs that are measured; 0: as many as take two seconds
   std::vector<std::string> fetches;
   std::vector<named_text> feeds;  ///< without a name: of every input that has none of its own
@@ -68,6 +69,8 @@ inline constexpr option_rule option_rules[] = {
     {"--batch", "N", option_rule::takes::text, "every other open extent, also of sizes in bytes (1)"},
     {"--seed", "N", option_rule::takes::text, "of initial values, random operations and random inputs (0)"},
     {"--threads", "N", option_rule::takes::text, "threads of a kernel, and of the steps of a run (all)"},
+    {"--gpus", "", option_rule::takes::nothing, "on the GPUs of this machine what they have kernels for"},
+    {"--fake-gpus", "", option_rule::takes::nothing, "the same on two GPUs that the CPU stands in for"},
     {"--weights", "FILE", option_rule::takes::text, "safetensors: values of the variables before the first run"},
     {"--save", "FILE", option_rule::takes::text, "safetensors: write the variables behind the last run"},
     {"--output", "[NAME=]FILE", option_rule::takes::text, "write results of --run: one to .npy, all to .safetensors"},
@@ -194,6 +197,8 @@ class option_reader {
     if (name == "--json") o.json = true;
     if (name == "--verify") o.verify = true;
     if (name == "--run") o.run = true;
+    if (name == "--gpus") o.gpus = true;
+    if (name == "--fake-gpus") o.fake_gpus = true;
     if (name == "--version") o.version = true;
     if (name == "--help") o.help = true;
     if (name == "--train") o.train = whole_number<std::int64_t>(text, name, 1);
@@ -241,6 +246,9 @@ class option_reader {
     needs(!o.sizes.empty(), "--size", o.runs(), running);
     needs(!o.weights.empty(), "--weights", o.runs(), running);
     needs(o.threads > 0, "--threads", o.runs(), running);
+    needs(o.gpus, "--gpus", o.runs() || o.explain, "--run, --train, --benchmark or --explain");
+    needs(o.fake_gpus, "--fake-gpus", o.runs() || o.explain, "--run, --train, --benchmark or --explain");
+    if (o.gpus && o.fake_gpus) refuse(exit_status::usage, {"--gpus and --fake-gpus are one at a time"});
     needs(!o.fetches.empty(), "--fetch", o.runs() || o.explain, "--run, --train, --benchmark or --explain");
     needs(!o.save.empty(), "--save", o.run || o.train > 0, "--run or --train");
     needs(!o.outputs.empty(), "--output", o.run, "--run");

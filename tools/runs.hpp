@@ -15,6 +15,7 @@
 
 #include "facts.hpp"
 #include "feeds.hpp"
+#include "gpus.hpp"
 #include "json_text.hpp"
 #include "options.hpp"
 #include "results.hpp"
@@ -41,10 +42,12 @@ class program_runner {
     for (const auto& [name, value] : made) feeds_.push_back(feed_to(name, value));
 
     or_refuse(exit_status::run_failed, "", [&] {
-      session_.emplace(program_, session_options{.seed = given_.seed,
-                                                 .intra_op_threads = given_.threads,
-                                                 .initialize = given_.weights.empty(),
-                                                 .cpu_devices = facts_.cpus});
+      session_.emplace(program_,
+                       session_options{.seed = given_.seed,
+                                       .intra_op_threads = given_.threads,
+                                       .initialize = given_.weights.empty(),
+                                       .cpu_devices = facts_.cpus},
+                       asked_devices(given_.gpus, given_.fake_gpus));
     });
     if (!given_.weights.empty())
       or_refuse(exit_status::data_refused, "--weights ", [&] { restore(*session_, given_.weights); });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "facts.hpp"
+#include "gpus.hpp"
 #include "options.hpp"
 #include "runs.hpp"
 
@@ -50,7 +51,8 @@ std::string explained(const any_program& program, const options& given, extent b
       refuse(exit_status::usage,
              {"--fetch ", name, ": the program has no such output; outputs: ", joined(program.outputs())});
   return or_refuse(exit_status::run_failed, "", [&] {
-    return given.fetches.empty() ? explain(program, batch) : explain(program, given.fetches, batch);
+    const runtime::device_kind* const others = asked_devices(given.gpus, given.fake_gpus);
+    return given.fetches.empty() ? explain(program, batch, others) : explain(program, given.fetches, batch, others);
   });
 }
 

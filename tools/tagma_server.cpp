@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "gpus.hpp"
 #include "tagma/servers.hpp"
 #include "tagma/tagma.hpp"
 
@@ -31,6 +32,11 @@ constexpr const char* help =
     "  --insecure             goes without: whoever reaches the port runs programs here\n"
     "  --no-shared-memory     clients and servers of this machine use sockets for all bytes\n"
     "  --threads NUMBER       of a kernel\n"
+    "  --gpus                 programs are placed on the GPUs of this machine as well; CUDA_VISIBLE_DEVICES says "
+    "which\n"
+    "  --gpu-memory-fraction F  of each GPU's memory, for this server, up to 1; what is free if not said\n"
+    "  --gpu-memory-growth    takes that as it is needed, not all of it at the first use\n"
+    "  --fake-gpus            two GPUs that the CPU stands in for, to try placement without any\n"
     "  --checkpoints DIR      where it writes checkpoints when clients ask for them; one directory for all servers\n"
     "  --checkpoint-every S   saves its variables by itself, every so many seconds, and begins with them\n"
     "  --keep NUMBER          of these checkpoints; 5 if not said\n"
@@ -108,6 +114,17 @@ void serve(std::vector<std::string> arguments, const sigset_t& ends) {
     if (*end != '\0' || n < 1 || n > 1024) throw wrong_arguments{"--threads: '" + threads + "' is not from 1 to 1024"};
     options.intra_op_threads = static_cast<int>(n);
   }
+  const bool gpus = take_flag(arguments, "--gpus"), fake_gpus = take_flag(arguments, "--fake-gpus");
+  if (gpus && fake_gpus) throw wrong_arguments{"--gpus and --fake-gpus are one at a time"};
+  options.gpu.allow_growth = take_flag(arguments, "--gpu-memory-growth");
+  if (const std::string fraction = take(arguments, "--gpu-memory-fraction"); !fraction.empty()) {
+    char* end = nullptr;
+    options.gpu.memory_fraction = std::strtod(fraction.c_str(), &end);
+    if (*end != '\0' || !(options.gpu.memory_fraction > 0 && options.gpu.memory_fraction <= 1))
+      throw wrong_arguments{"--gpu-memory-fraction: '" + fraction + "' is not above 0 and up to 1"};
+  }
+  if (!gpus && (options.gpu.allow_growth || options.gpu.memory_fraction > 0))
+    throw wrong_arguments{"--gpu-memory-fraction and --gpu-memory-growth need --gpus"};
   options.checkpoints = take(arguments, "--checkpoints");
   if (!options.checkpoints.empty() && !std::filesystem::is_directory(options.checkpoints))
     throw wrong_arguments{"--checkpoints: '" + options.checkpoints + "' is no directory"};
@@ -143,7 +160,7 @@ void serve(std::vector<std::string> arguments, const sigset_t& ends) {
   };
   check_rest(arguments);
   const tagma::discovery found = tagma::discover(arguments, tagma::environment::of_process());
-  const tagma::server server(found.role, options);
+  const tagma::server server(found.role, options, tagma::tools::asked_devices(gpus, fake_gpus));
   // Where others reach it, as far as that is known without the port that the system chose.
   const tagma::address known = found.role.task_address();
   const std::string at = known.port == 0 ? server.target() : "tagma://" + to_string(known);

@@ -141,6 +141,24 @@ def main(server, ctl, client, write_program, waiting_client):
         for one in servers:
             one.process.kill()
 
+    # With devices besides CPUs, the client's variable is on the first one.
+    servers = [Server(server, cluster, task, "--fake-gpus") for task in (0, 1)]
+    try:
+        done = subprocess.run([client, *target], capture_output=True, text=True, timeout=120)
+        check(done.returncode == 0, done.stderr)
+        rows = [row for row in cells(run("devices", *target))[1:] if row[0] == names[1]]
+        check([row[1].split("device:")[1] for row in rows] == ["CPU:0", "GPU:0", "GPU:1"], rows)
+        check([row[2] for row in rows] == ["0", "12", "0"] and rows[0][3:] == ["-", "-"] and rows[1][3] != "-", rows)
+        devices = json.loads(run("devices", *target, "--json"))["tasks"][1]["devices"]
+        check(devices[1]["used_bytes"] >= 12 and devices[1]["limit_bytes"] > devices[1]["used_bytes"], devices)
+        check('device:GPU:0"} 12\n' in run("metrics", *target), "metrics")
+        variables = json.loads(run("variables", "--norms", "--json", *target))["variables"]
+        check(len(variables) == 1 and variables[0]["l1"] == 12, variables)
+    finally:
+        for one in servers:
+            one.process.kill()
+            one.process.wait()
+
     with tempfile.TemporaryDirectory() as folder:
         secret, wrong = pathlib.Path(folder, "secret"), pathlib.Path(folder, "wrong")
         secret.write_text("open sesame\n")

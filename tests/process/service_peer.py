@@ -124,7 +124,8 @@ SERVER_STATUS = {
 CONTAINER_LIST = {"containers": many({"name": TEXT, "variables_apart": U8, "variables": U64, "bytes": U64, "others": U64,
                                       "graphs": U32})}
 RESOURCE_LIST = {"resources": many({"kind": TEXT, "name": TEXT, "detail": TEXT, "spec": SPEC, "initialized": U8,
-                                    "closed": U8, "size": I64, "capacity": I64, "adding": U32, "taking": U32})}
+                                    "closed": U8, "size": I64, "capacity": I64, "adding": U32, "taking": U32,
+                                    "device": TEXT})}
 VARIABLE_LIST = {"variables": many({"name": TEXT, "spec": SPEC, "type": TEXT, "device": I32})}
 DEVICE_OFFERS = {"others": many({"type": TEXT, "count": I32, "operations": lambda r: r.list(Reader.text)})}
 VARIABLE_VALUE = {"spec": SPEC, "not_finite": U64, "least": REAL, "most": REAL, "mean": REAL, "l1": REAL, "l2": REAL}
@@ -234,8 +235,8 @@ def bodies():
                             .task("client", 0).text("client").u64(42, 100, 200, 3, 4, 1, 2).i64(50_000, 1_000_000).u8(1).data,
         "container_list": w().u32(2).text("").u8(1).u64(2, 24, 1).u32(1).text("trial").u8(0).u64(0, 0, 0).u32(0).data,
         "resource_list": w().u32(2).text("queue", "q", "FIFO queue 'q' of int32 []").spec(NONE).u8(0, 1).i64(3, 8).u32(0, 2)
-                            .text("variable", "w", "variable 'w' float32 [3]").spec(FLOAT32, 3).u8(1, 0).i64(12, -1)
-                            .u32(0, 0).data,
+                            .text("", "variable", "w", "variable 'w' float32 [3]").spec(FLOAT32, 3).u8(1, 0).i64(12, -1)
+                            .u32(0, 0).text("/device:GPU:1").data,
         "read_variable": w().text("trial", "w").u8(1).data,
         "variable_value": w().spec(FLOAT32, 3).u64(1).real(-2, 3, 0.5, 5, 3.5).data,
         "run_list": w().u32(2).u64(7, 9).text("trial").u8(1).i64(2_000_000_000).u32(2).i32(3).u8(0).task("worker", 3)

@@ -52,9 +52,18 @@ void each_service_sample(const F& f) {
   f("server_status", s);
   f("container_list",
     container_list{{{"", isolation::variables, 2, 24, 1, 1}, {"trial", isolation::runs, 0, 0, 0, 0}}});
-  f("resource_list",
-    resource_list{{{"queue", "q", "FIFO queue 'q' of int32 []", {}, false, true, 3, 8, 0, 2},
-                   {"variable", "w", "variable 'w' float32 [3]", {dtype::float32, {3}}, true, false, 12, -1, 0, 0}}});
+  f("resource_list", resource_list{{{"queue", "q", "FIFO queue 'q' of int32 []", {}, false, true, 3, 8, 0, 2},
+                                    {"variable",
+                                     "w",
+                                     "variable 'w' float32 [3]",
+                                     {dtype::float32, {3}},
+                                     true,
+                                     false,
+                                     12,
+                                     -1,
+                                     0,
+                                     0,
+                                     "/device:GPU:1"}}});
   f("read_variable", read_variable{"trial", "w", true});
   f("variable_value", variable_value{{dtype::float32, {3}}, {1, -2, 3, 0.5, 5, 3.5}});
   f("run_list", run_list{{{7,

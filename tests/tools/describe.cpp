@@ -128,7 +128,7 @@ TEST_CASE("tagma-run says what it is") {
   CHECK(help.status == 0);
   for (const char* option :
        {"--explain", "--dot", "--json", "--verify", "--run", "--train", "--benchmark", "--fetch", "--feed", "--size",
-        "--batch", "--seed", "--threads", "--weights", "--save", "--output", "--trace", "--version"})
+        "--batch", "--seed", "--threads", "--gpus", "--fake-gpus", "--weights", "--save", "--output", "--trace", "--version"})
     CHECK(has(help.out, "\n  " + std::string(option) + " "));
   CHECK(has(help.out, "Exit status: 0 done; 1 "));
   CHECK(has(help.out, "matrix products by"));

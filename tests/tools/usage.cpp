@@ -37,6 +37,8 @@ TEST_CASE("a command line of tagma-run that makes no sense") {
   check_refused(here, 2, {"--train", "0"}, "--train takes a whole number from 1 on, not '0'");
   check_refused(here, 2, {"--train", "many"}, "not 'many'");
   check_refused(here, 2, {"--benchmark="}, "--benchmark takes a whole number from 1 on, not ''");
+  check_refused(here, 2, {"--gpus"}, "--gpus is for --run, --train, --benchmark or --explain");
+  check_refused(here, 2, {"--run", "--gpus", "--fake-gpus"}, "--gpus and --fake-gpus are one at a time");
   check_refused(here, 2, {"--run", "--threads", "1.5"}, "--threads takes a whole number from 1 on, not '1.5'");
   check_refused(here, 2, {"--run", "--seed", "-1"}, "--seed takes a whole number from 0 on, not '-1'");
   check_refused(here, 2, {"--run=yes"}, "--run takes nothing behind a '='");

@@ -28,6 +28,7 @@ struct device_offer {
   int count = 0;                        ///< "/device:GPU:0" and so on
   std::vector<std::string> operations;  ///< for which they have kernels, in the order of names
 
+  /// True if it is one of them.
   [[nodiscard]] bool has_kernel(std::string_view operation) const;
 };
 

@@ -37,6 +37,7 @@ TAGMA_COLD TAGMA_DECL resource_list::entry entry_of(runtime::resource& r) {
     const auto& v = static_cast<const runtime::stored_variable&>(r);
     e.spec = v.spec(), e.detail = v.text(), e.initialized = v.initialized(),
     e.size = static_cast<std::int64_t>(v.bytes());
+    e.device = sentence({"/device:", v.device_type(), ":", v.device() < 0 ? 0 : v.device()});
   } else if (e.kind == "queue") {
     auto& q = static_cast<runtime::queue&>(r);
     e.detail = q.text();

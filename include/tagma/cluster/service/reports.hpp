@@ -86,6 +86,7 @@ struct resource_list {
     std::int64_t capacity = -1;  ///< of a queue; -1: no limit
     std::uint32_t adding = 0;    ///< who waits to add something to a queue
     std::uint32_t taking = 0;    ///< who waits for something from a queue, a reader or an iterator
+    std::string device{};        ///< of the task, which has a variable: "/device:GPU:1"
   };
   std::vector<entry> resources;
 

@@ -83,7 +83,7 @@ TAGMA_DECL std::string resource_list::body() const {
   to.number(static_cast<std::uint32_t>(resources.size()));
   for (const entry& r : resources) {
     to.text(r.kind), to.text(r.name), to.text(r.detail), to.spec(r.spec), to.flag(r.initialized), to.flag(r.closed);
-    to.number(r.size), to.number(r.capacity), to.number(r.adding), to.number(r.taking);
+    to.number(r.size), to.number(r.capacity), to.number(r.adding), to.number(r.taking), to.text(r.device);
   }
   return to.take();
 }
@@ -91,12 +91,12 @@ TAGMA_DECL std::string resource_list::body() const {
 TAGMA_DECL resource_list resource_list::read(std::string_view body) {
   word_reader from(body, "resource_list");
   resource_list m;
-  m.resources.resize(from.count(40));
+  m.resources.resize(from.count(44));
   for (entry& r : m.resources) {
     r.kind = from.text(), r.name = from.text(), r.detail = from.text(), r.spec = from.spec();
     r.initialized = from.flag(), r.closed = from.flag();
     r.size = from.number<std::int64_t>(), r.capacity = from.number<std::int64_t>();
-    r.adding = from.number<std::uint32_t>(), r.taking = from.number<std::uint32_t>();
+    r.adding = from.number<std::uint32_t>(), r.taking = from.number<std::uint32_t>(), r.device = from.text();
   }
   from.end();
   return m;
