@@ -101,6 +101,20 @@ TEST_CASE("large variables have the same bytes for any number of threads, to the
     }
 }
 
+TEST_CASE("elements of uniform initial values are those of their number, however many are made at once") {
+  for (const tg::extent columns : {1, 3, 4, 2731}) {  // the last one: three tasks and a rest
+    const tg::shape dims = plane(7, columns);
+    std::vector<float> x(static_cast<std::size_t>(dims.elements()));
+    tg::runtime::write_initial_value(reinterpret_cast<std::byte*>(x.data()), {tg::dtype::float32, dims},
+                                     static_cast<tg::ir::attribute>(initializer_kind::he_uniform), nullptr, 0, key,
+                                     nullptr);
+    const double bound = std::sqrt(6.0 / 7);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      REQUIRE(x[i] ==
+              static_cast<float>(tg::runtime::initial_number(initializer_kind::he_uniform, key, i, -bound, bound)));
+  }
+}
+
 TEST_CASE("a variable without elements is not written") {
   std::byte none{0x5a};
   const auto threads = tg::runtime::make_cpu_executor(2);

@@ -7,69 +7,12 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/random.hpp"
+#include "tagma/base/random_blocks.hpp"
 #include "tagma/device/cpu/math.hpp"
 
 namespace tagma::device::cpu {
 
 namespace detail {
-#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
-/// The words of two blocks, in the lower halves of 64-bit lanes: SSE2 multiplies these. Nobody reads the upper halves.
-struct two_blocks {
-  typedef std::uint64_t lanes __attribute__((vector_size(16)));
-  typedef int halves __attribute__((vector_size(16)));
-  lanes a, b, c, d;
-
-  TAGMA_INLINE static lanes both(std::uint64_t x) { return lanes{x, x}; }
-  TAGMA_INLINE static lanes times(const lanes& x, std::uint32_t factor) {
-    return __builtin_bit_cast(
-        lanes, __builtin_ia32_pmuludq128(__builtin_bit_cast(halves, x), __builtin_bit_cast(halves, both(factor))));
-  }
-  TAGMA_INLINE two_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt)
-      : a(both(first) + lanes{0, 1}),
-        b(((a >> 32) & 0xffffu) | std::uint64_t{std::uint32_t{attempt} << 16}),
-        c(both(key.step)),
-        d(both(key.stream)) {}
-  /// As in `philox_rounds`.
-  TAGMA_INLINE void round(std::uint32_t low, std::uint32_t high) {
-    const lanes x = times(a, 0xD2511F53u), y = times(c, 0xCD9E8D57u);
-    a = (y >> 32) ^ b ^ both(low);
-    b = y;
-    c = (x >> 32) ^ d ^ both(high);
-    d = x;
-  }
-  TAGMA_INLINE void store(std::uint32_t* words) const {
-    const lanes x = (a & 0xffffffffu) | (b << 32), y = (c & 0xffffffffu) | (d << 32);
-    const lanes one = __builtin_shufflevector(x, y, 0, 2), other = __builtin_shufflevector(x, y, 1, 3);
-    __builtin_memcpy(words, &one, 16);
-    __builtin_memcpy(words + 4, &other, 16);
-  }
-};
-#endif
-
-/// `random_block` of blocks in a row, a multiple of four: all words of the first, then those of the next.
-template <int Blocks>
-TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt,
-                                std::uint32_t (&words)[static_cast<unsigned>(4 * Blocks)]) {
-  static_assert(Blocks % 4 == 0);
-#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
-  for (unsigned i = 0; i < Blocks; i += 4) {  // one waits for its products while the other multiplies
-    two_blocks one(key, first + i, attempt), other(key, first + i + 2, attempt);
-    auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
-    for (int round = 0; round < 10; ++round, low += 0x9E3779B9u, high += 0xBB67AE85u) {
-      one.round(low, high);
-      other.round(low, high);
-    }
-    one.store(words + 4 * i);
-    other.store(words + 4 * i + 8);
-  }
-#else
-  for (unsigned i = 0; i < Blocks; ++i) {
-    const philox_block r = random_block(key, first + i, attempt);
-    for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
-  }
-#endif
-}
-
 /// Elements that are made of one block.
 template <class T>
 inline constexpr int per_block = 16 / static_cast<int>(sizeof(T));
@@ -80,7 +23,7 @@ TAGMA_INLINE pack<T, W> uniform_numbers(const random_key& key, std::uint64_t fir
   static_assert(floating<T> && W % (4 * per_block<T>) == 0);
   constexpr int blocks = W / per_block<T>;
   std::uint32_t words[static_cast<unsigned>(4 * blocks)];
-  detail::random_blocks<blocks>(key, first / static_cast<std::uint64_t>(per_block<T>), attempt, words);
+  random_blocks<blocks>(key, first / static_cast<std::uint64_t>(per_block<T>), attempt, words);
   if constexpr (same<T, double>) {
     double u[static_cast<unsigned>(W)];
     for (unsigned i = 0; i < W; ++i) u[i] = uniform01(words[2 * i], words[2 * i + 1]);
