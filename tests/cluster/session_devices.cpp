@@ -19,10 +19,12 @@
 #include "tagma/cluster/service/reports.hpp"
 #include "tagma/cluster/session.hpp"
 #include "tagma/cluster/session_checkpoints.hpp"
+#include "tagma/control_flow.hpp"
 #include "tagma/fake_gpu_programs.hpp"
 #include "tagma/parts.hpp"
 #include "tagma/program_files.hpp"
 #include "tagma/programs.hpp"
+#include "tagma/queues.hpp"
 #include "tagma/tagma.hpp"
 
 namespace {
@@ -164,9 +166,13 @@ TEST_CASE("servers tell what devices they have, what is there, and who has a var
   REQUIRE(offer.others.size() == 1);
   CHECK(offer.others[0].type == "GPU");
   CHECK(offer.others[0].count == 2);
-  CHECK(offer.others[0].has_kernel("matmul"));
-  CHECK_FALSE(offer.others[0].has_kernel("send"));
-  CHECK_FALSE(offer.others[0].has_kernel("variable"));
+  const auto has_kernel = [&](std::string_view name) {
+    const auto& all_of_them = offer.others[0].operations;
+    return std::find(all_of_them.begin(), all_of_them.end(), name) != all_of_them.end();
+  };
+  CHECK(has_kernel("matmul"));
+  CHECK_FALSE(has_kernel("send"));
+  CHECK_FALSE(has_kernel("variable"));
   CHECK(all.ask<tg::service::device_offers>({"worker", 0}, message::list_devices).others.empty());
   const auto untouched = all.ask<tg::service::server_status>({"ps", 1}, message::status).devices;
   REQUIRE(untouched.size() == 3);
@@ -264,10 +270,83 @@ TEST_CASE("a server that saves by itself begins with its variables where they we
   CHECK(session.run("w").as<float>()[0] == 2);
 }
 
+/// What is iterated and what branches, with a variable, on what a template says.
+template <class Where>
+tg::any_program loops(Where where) {
+  return tg::any_program(tg::compile([=] {
+                           constexpr auto in = tg::placeholder<"in", float, 4, 8>();
+                           constexpr auto start = tg::placeholder<"start", float, 8>();
+                           constexpr auto yes = tg::placeholder<"yes", bool>();
+                           const auto w = tg::variable<"w", float, 8, 8>(tg::glorot_uniform);
+                           const auto [h, rows] = tg::scan(tg::carry(start), tg::over(in), [=](auto state, auto row) {
+                             const auto next = tg::tanh(tg::reshape<8>(tg::matmul(tg::reshape<1, 8>(state), w)) + row);
+                             return tg::next(next).emit(next);
+                           });
+                           const auto either = tg::cond(
+                               yes, [](auto v) { return tg::tanh(v) * 2.0f; }, [](auto v) { return v * 3.0f; }, in);
+                           const auto loss = tg::mean(tg::square(rows)) + tg::mean(h) + tg::mean(either);
+                           return where(tg::outputs(loss, tg::minimize(loss, tg::sgd{.learning_rate = 0.1})));
+                         }),
+                         {"loss", "train"});
+}
+
+TEST_CASE("loops and branches run where most of them is, wherever there are GPUs") {
+  const std::string_view with_gpus = GENERATE("", "worker", "ps", "ps worker");
+  INFO("GPUs on " << with_gpus);
+  const tg::any_program alone = loops([](auto all) { return all; });
+  const tg::any_program apart[] = {
+      alone, loops([](auto all) { return tg::on<tg::replica_device_setter{.ps_tasks = 2}>(all); }),
+      loops([](auto all) { return tg::on<"/job:worker/task:0">(all); }),
+      loops([](auto all) { return tg::on<"/job:ps/task:1">(all); })};
+  const auto in = some({4, 8}, 3), start = some({8}, 4);
+  for (const tg::any_program& p : apart) {
+    mixed_servers all(with_gpus);
+    tg::session<tg::any_program> here(alone, {.intra_op_threads = 1, .inter_op_threads = 1});
+    tg::cluster_session session(all.network, two_and_one, {"worker", 0}, p, all.client());
+    for (int step = 0; step < 3; ++step) {
+      const bool yes = step != 1;
+      const std::vector<tg::named_feed> feeds{feed_to("in", in), feed_to("start", start), feed_to("yes", yes)};
+      const auto expected = here.run(std::vector<tg::output_name>{"loss", "train"}, feeds);
+      const auto found = session.run({"loss", "train"}, feeds);
+      REQUIRE(same_bytes(found[0], expected[0]));
+    }
+  }
+}
+
+TEST_CASE("a server that comes back without its GPUs is another one") {
+  mixed_servers all("ps");
+  const tg::any_program p(tg::compile([] {
+                            return tg::outputs(tg::on<"/job:ps/task:1/device:GPU:0">(tg::exp(x)),
+                                               tg::on<"/job:ps/task:1">(tg::exp(x)));
+                          }),
+                          {"y", "z"});
+  const auto in = some({2, 8}, 1);
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, p, all.client());
+  (void)session.run("z", feed_to("x", in));
+  all.workers.erase({"ps", 1});
+  all.start_one({"ps", 1}, false);
+  const tg::error e = tg::test::thrown([&] { (void)session.run("z", feed_to("x", in)); });
+  INFO(e.what());
+  CHECK(e.code() == tg::status_code::aborted);
+  CHECK(std::string_view(e.what()).find("a new session places anew") != std::string_view::npos);
+}
+
+TEST_CASE("a program is placed on as many devices as the placer counts") {
+  const tg::any_program p(tg::compile([] { return tg::outputs(tg::exp(x)); }), {"y"});
+  std::vector<tg::task_devices> all;
+  for (int t = 0; t < 33; ++t) all.push_back({{"worker", t}, 1, {{"GPU", 1000, {"exp"}}}});
+  CHECK(tg::test::text_of([&] {
+          const tg::cluster_site site(p, all, {"worker", 0});
+        }).find("InvalidArgument: 33 tasks") == 0);
+  all.pop_back();
+  const tg::cluster_site site(p, all, {"worker", 31});
+  CHECK(site.device_of(p.graph().roots[0]).task == 31);
+}
+
 TEST_CASE("a program is not placed where some of its tasks lack the kernel") {
   const tg::any_program p(tg::compile([] { return tg::outputs(tg::exp(x), tg::tanh(x)); }), {"y", "z"});
   std::vector<tg::task_devices> all = tg::devices_of(two_and_one);
-  all[0].others = {{"GPU", 1, {"exp", "tanh"}}};
+  all[0].others = {{"GPU", 1, {"tanh", "exp"}}};  // in any order
   all[1].others = {{"GPU", 1, {"exp"}}};
   const tg::cluster_site site(p, all, {"worker", 0});
   const tg::ir::graph_view g = p.graph();

@@ -57,7 +57,7 @@ TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std:
   for (unsigned i = 0; i < Blocks; i += 4) {  // one waits for its products while the other multiplies
     detail::two_blocks one(key, first + i, attempt), other(key, first + i + 2, attempt);
     auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
-    for (int round = 0; round < 10; ++round, low += 0x9E3779B9u, high += 0xBB67AE85u) {
+    for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) {
       one.round(low, high);
       other.round(low, high);
     }

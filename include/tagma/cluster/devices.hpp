@@ -26,10 +26,7 @@ namespace tagma {
 struct device_offer {
   std::string type;                     ///< "GPU"
   int count = 0;                        ///< "/device:GPU:0" and so on
-  std::vector<std::string> operations;  ///< for which they have kernels, in the order of names
-
-  /// True if it is one of them.
-  [[nodiscard]] bool has_kernel(std::string_view operation) const;
+  std::vector<std::string> operations;  ///< for which they have kernels
 };
 
 /// A setter that shares variables among the parameter servers of a cluster: `setter` with as many `ps_tasks` as the job

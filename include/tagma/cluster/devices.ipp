@@ -4,8 +4,6 @@
 /// @file
 /// Definitions of devices.hpp: in the compiled half, or else in each file that includes it.
 
-#include <algorithm>
-
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/devices.hpp"
 #include "tagma/cluster/text.hpp"
@@ -25,10 +23,6 @@ TAGMA_DECL device_spec task_device(const task_id& id, std::string_view type, int
   spec.type = device_text(type);
   spec.id = number;
   return spec;
-}
-
-TAGMA_DECL bool device_offer::has_kernel(std::string_view operation) const {
-  return std::binary_search(operations.begin(), operations.end(), operation, std::less<>());
 }
 
 TAGMA_DECL replica_device_setter setter_of(const cluster& c, replica_device_setter setter) {

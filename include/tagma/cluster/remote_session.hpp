@@ -40,7 +40,8 @@ struct remote_connection : reached_server {
 template <class Program>
 class remote_session : detail::remote_connection, public detail::typed_cluster_runs<Program> {
  public:
-  /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there
+  /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there, or on a
+  /// device of a better type
   remote_session(const Program& program, std::string_view target, const cluster_session_options& options = {})
       : detail::remote_connection(detail::as_data(program), target, options),
         detail::typed_cluster_runs<Program>(this->by_names) {}

@@ -70,7 +70,7 @@ class cluster_session {
   /// Throws InvalidArgument for what cannot be placed or cut, Unavailable for a task that does not come, with its name,
   /// and what a server says of its part.
   /// @param by outlives the session
-  /// @param home the task where everything is that asks for nothing
+  /// @param home preferred, among devices of one type, for what asks for nothing
   cluster_session(transport::network& by, const cluster& members, const task_id& home, const any_program& program,
                   cluster_session_options options = {});
   cluster_session(const cluster_session&) = delete;
@@ -130,7 +130,8 @@ class cluster_session {
   restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns);
   /// @}
 
-  /// The complete name of the device of a node of the program.
+  /// The complete name of the device of a node of the program; of what a loop has moved to another task
+  /// (graph/cut.hpp), that of the task.
   [[nodiscard]] device_spec device_of(ir::node_id node) const { return devices_[static_cast<std::size_t>(node)]; }
 
  private:

@@ -52,8 +52,12 @@ TAGMA_DECL void cluster_session::begin_here(const cluster& members, const task_i
   variable_homes homes;
   learn(devices, homes);
   const cluster_site site(program_, std::move(devices), home, homes);
-  for (ir::node_id i = 0; i < program_.graph().size(); ++i) devices_.push_back(site.device_of(i));
   cut_ = ir::cut(program_.graph(), site.view());
+  for (ir::node_id i = 0; i < program_.graph().size(); ++i) {
+    const std::int16_t there = cut_.task[static_cast<std::size_t>(i)];
+    devices_.push_back(there == site.view().task[i] ? site.device_of(i)
+                                                    : task_device(tasks_[static_cast<std::size_t>(there)].id));
+  }
   for (const ir::graph_part& part : cut_.parts) {
     has_part_.push_back(part.graph.view().size() > 0);
     has_state_.push_back(has_state(part.graph.view()));
@@ -219,7 +223,12 @@ TAGMA_DECL void cluster_session::add_missing_parts() {
     try {
       add_parts(one, first_step);
     } catch (const error& e) {
-      if (e.code() != status_code::already_exists) failed = std::current_exception();
+      if (e.code() == status_code::invalid_argument)
+        failed = std::make_exception_ptr(
+            error(status_code::aborted, sentence({"a server was started anew, and is another one now: ",
+                                                  runtime::without_code(e.what()), "; a new session places anew"})));
+      else if (e.code() != status_code::already_exists)
+        failed = std::current_exception();
     } catch (...) {
       failed = std::current_exception();
     }

@@ -5,6 +5,7 @@
 /// Definitions of site.hpp: in the compiled half, or else in each file that includes it.
 
 #include <algorithm>
+#include <set>
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/site.hpp"
@@ -39,18 +40,14 @@ TAGMA_COLD TAGMA_DECL std::vector<task_devices> visible_tasks(std::vector<task_d
 
 namespace detail {
 
-/// The types of devices besides CPUs that some tasks have, in the order in which they are met, and their kernels.
+/// The types of devices besides CPUs that some tasks have, in the order in which they are met, and the operations for
+/// which all of a type have kernels.
 class other_types {
  public:
   explicit other_types(const std::vector<task_devices>& tasks) {
     for (const task_devices& t : tasks)
-      for (const device_offer& o : t.others) {
-        if (o.count < 1) continue;
-        std::size_t at = 0;
-        while (at < names_.size() && names_[at].view() != o.type) ++at;
-        if (at == names_.size()) names_.emplace_back(o.type), offers_.emplace_back();
-        offers_[at].push_back(&o);
-      }
+      for (const device_offer& o : t.others)
+        if (o.count > 0) take(o);
     if (names_.size() >= 32)  // a bit each, and one for CPUs
       fail(status_code::invalid_argument, {"the tasks have devices of ", names_.size(), " types; 31 is the most"});
   }
@@ -58,19 +55,28 @@ class other_types {
   /// As of `ir::device_set`; CPUs are the last type, and have all kernels.
   [[nodiscard]] std::uint32_t mask_of(const ir::graph_view& g, ir::node_id i) const {
     std::uint32_t mask = std::uint32_t{1} << names_.size();
-    for (std::size_t t = 0; t < names_.size(); ++t) {
-      const auto has_kernel = [&](const ir::op_info& op) {
-        return std::all_of(offers_[t].begin(), offers_[t].end(),
-                           [&](const device_offer* o) { return o->has_kernel(op.name); });
-      };
-      if (ir::is_for_device(g, i, has_kernel)) mask |= std::uint32_t{1} << t;
-    }
+    for (std::size_t t = 0; t < names_.size(); ++t)
+      if (ir::is_for_device(g, i, [&](const ir::op_info& op) { return kernels_[t].count(op.name) != 0; }))
+        mask |= std::uint32_t{1} << t;
     return mask;
   }
 
  private:
+  using operation_names = std::set<std::string, std::less<>>;
+
+  void take(const device_offer& o) {
+    operation_names here(o.operations.begin(), o.operations.end());
+    std::size_t at = 0;
+    while (at < names_.size() && names_[at].view() != o.type) ++at;
+    if (at == names_.size()) {
+      names_.emplace_back(o.type), kernels_.push_back(std::move(here));
+      return;
+    }
+    std::erase_if(kernels_[at], [&](const std::string& name) { return here.count(name) == 0; });
+  }
+
   std::vector<device_text> names_;
-  std::vector<std::vector<const device_offer*>> offers_;  // of each type
+  std::vector<operation_names> kernels_;  // of each type
 };
 
 }  // namespace detail
@@ -84,15 +90,20 @@ TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<ta
   bool is_home = false;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     is_home = is_home || tasks_[t].id == home;
-    const auto add = [&](std::string_view type, int count, memory_kind memory) {
+    const auto list = [&](std::string_view type, int count, memory_kind memory) {
       for (int d = 0; d < count; ++d) {
         devices.push_back({task_device(tasks_[t].id, type, d), memory});
         task_of.push_back(static_cast<std::int16_t>(t));
       }
     };
-    add("CPU", tasks_[t].cpus, memory_kind::host);
-    for (const device_offer& o : tasks_[t].others) add(o.type, o.count, memory_kind::own);
+    list("CPU", tasks_[t].cpus, memory_kind::host);
+    for (const device_offer& o : tasks_[t].others) list(o.type, o.count, memory_kind::own);
   }
+  constexpr std::size_t most_devices = INT16_MAX;  // as the placer counts them
+  if (devices.size() > most_devices)
+    fail(status_code::invalid_argument,
+         {tasks_.size(), " tasks have ", devices.size(), " devices; a program is placed on ", most_devices,
+          " at most; device filters leave tasks out"});
   if (!is_home)
     fail(status_code::invalid_argument,
          {"a program is placed on ", tasks_.size(), " tasks, of which none is that of its client, ", to_string(home)});

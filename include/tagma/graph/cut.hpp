@@ -13,11 +13,11 @@ namespace tagma::ir {
 
 /// Cuts a graph.
 ///
-/// What has to be together is moved together: views of a variable with it, a loop with its head, results of an
-/// operation with it. A number is made where it is read. A node reads the version of a variable that it reads in the
-/// whole graph, wherever both are; random numbers are those of the whole graph. Throws InvalidArgument for an update
-/// that is not with its variable or a user of a resource that is not with that, and for what is no tensor and would be
-/// handed over.
+/// What has to be together is moved together: views of a variable with it, all of a loop to where most of it is,
+/// results of an operation with it. What a loop moves asks for no device there. A number is made where it is read. A
+/// node reads the version of a variable that it reads in the whole graph, wherever both are; random numbers are those
+/// of the whole graph. Throws InvalidArgument for an update that is not with its variable or a user of a resource that
+/// is not with that, and for what is no tensor and would be handed over.
 /// @param g outlives nothing: parts are copies
 [[nodiscard]] cut_graph cut(const graph_view& g, const cut_site& site);
 

@@ -90,6 +90,7 @@ class cutter {
   }
 
   cut_graph run() {
+    if (!g_.loops.empty()) settle_heads();
     for (node_id i = 0; i < g_.size(); ++i) settle(i);
     for (node_id i = 0; i < g_.size(); ++i)
       if (!g_.info(i).is_number()) place(i);
@@ -106,6 +107,7 @@ class cutter {
     cut_graph result;
     for (const open_part& p : parts_) result.parts.push_back({heap_graph(p.view()), p.outputs, p.values});
     result.edges = std::move(edges_);
+    result.task = std::move(task_);
     return result;
   }
 
@@ -117,19 +119,49 @@ class cutter {
     return g_[i].name.empty() ? sentence({g_.info(i).name, " #", i}) : std::string(g_[i].name);
   }
 
+  /// Moves a node to the task of another one, on whose device it is then.
   void move(node_id i, node_id with) {
     if (p_of(i) == p_of(with)) return;
     task_[i_of(i)] = p_of(with);
     if (!device_.empty()) device_[i_of(i)] = device_[i_of(with)];
+  }
+  /// Moves a node to a task, which finds a device for it.
+  void move_to(std::int16_t task, node_id i) {
+    if (p_of(i) != task && !device_.empty()) device_[i_of(i)] = {};
+    task_[i_of(i)] = task;
+  }
+  /// The head of the loop around all others that a node is in.
+  [[nodiscard]] node_id outermost_head(node_id i) const {
+    std::int16_t l = g_.loop_of[i];
+    while (g_.loops[l].parent >= 0) l = g_.loops[l].parent;
+    return g_.loops[l].head;
+  }
+  /// True for what cannot go elsewhere without something that is outside of its loop.
+  [[nodiscard]] bool is_bound(node_id i) const {
+    bool bound = g_.info(i).is(op_kind::update);
+    for (const node_id in : g_.inputs(i)) bound = bound || g_.info(in).is(op_kind::resource);
+    return bound;
+  }
+  /// Moves heads, which ask for nothing, to where most steps of their loops are, or what is bound there.
+  void settle_heads() {
+    std::map<node_id, std::map<std::int16_t, std::int64_t>> steps;
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (g_.loop_of[i] >= 0 && g_.info(i).has_step())
+        steps[outermost_head(i)][p_of(i)] += is_bound(i) ? std::int64_t{1} << 32 : 1;
+    for (const auto& [head, by_task] : steps)
+      move_to(std::max_element(by_task.begin(), by_task.end(),
+                               [](const auto& a, const auto& b) { return a.second < b.second; })
+                  ->first,
+              head);
   }
   /// Moves what has to be with another node to its task.
   void settle(node_id i) {
     const op_info& op = g_.info(i);
     const node_id variable = versions_.base_of(i);
     if (!g_.loops.empty() && g_.loop_of[i] >= 0) {
-      std::int16_t l = g_.loop_of[i];
-      while (g_.loops[l].parent >= 0) l = g_.loops[l].parent;
-      move(i, g_.loops[l].head);
+      const std::int16_t there = p_of(outermost_head(i));
+      move_to(there, i);
+      if (g_[i].op == &rules<loop_carried>) move_to(there, g_.inputs(i)[1]);  // the copy that it begins with
     } else if (op.is(op_kind::output) || op.is(op_kind::iterations)) {
       move(i, g_.inputs(i)[0]);
     } else if (op.is(op_kind::view) && variable != no_node) {

@@ -87,13 +87,13 @@ TEST_CASE("a folder has the newest checkpoints of a series, and what they name")
   CHECK(v.get() == 3);
 
   tg::runtime::state_container empty;
-  std::size_t count = 0;
-  const auto texts = all.restore_all("m", empty, {}, count).texts;
+  std::size_t count = 0, elsewhere = 0;
+  const auto texts = all.restore_all("m", empty, {}, count, elsewhere).texts;
   CHECK(count == 1);
   CHECK(texts.back() == std::pair<std::string, std::string>{"name", "m-12"});
   CHECK(*reinterpret_cast<const float*>(
             static_cast<tg::runtime::stored_variable&>(*empty.find("variable", "w")).data()) == 3);
-  CHECK(all.restore_all("none", empty, {}, count).texts.empty());
+  CHECK(all.restore_all("none", empty, {}, count, elsewhere).texts.empty());
 }
 
 TEST_CASE("what a save that died has left goes, what one that goes on has written stays") {

@@ -118,11 +118,13 @@ TAGMA_DECL void worker_core::begin_own_checkpoints() {
   for (const std::string& s : series) {
     std::map<std::string, std::string> texts;
     for (const auto& [key, text] : folder_.texts_of(folder_.newest(s))) texts.emplace(key, text);
-    std::size_t count = 0;
+    std::size_t count = 0, elsewhere = 0;
     (void)folder_.restore_all(s, *container_option(state(texts["container"], isolation::variables)).state(), others_,
-                              count);
+                              count, elsewhere);
     tell(sentence({count, " variables of container '", texts["container"], "' are as they were at ", texts["saved"],
                    ", in checkpoint '", folder_.newest(s), "'; updates since then are lost"}));
+    if (elsewhere != 0)
+      tell(sentence({elsewhere, " of these are on the CPU: the device where they were is not there, or has no room"}));
   }
   save_later();
 }

@@ -79,10 +79,11 @@ class checkpoint_folder {
   /// Makes the variables of the newest checkpoint of a series, where a container has none of that name; on the device
   /// that a text of the index names for one, if there is such a device, else on the host.
   /// @param others devices besides CPUs, if there are any
+  /// @param elsewhere how many are on the host, for want of such a device or of room there
   /// @returns the texts as above; nothing if there is no such checkpoint
   restored_shard restore_all(const std::string& series, runtime::state_container& to,
-                             const counted<runtime::accelerator>& others, std::size_t& count);
-  /// Such texts, for the variables of a container that no host has.
+                             const counted<runtime::accelerator>& others, std::size_t& count, std::size_t& elsewhere);
+  /// Such texts, for the variables of a container that no host has; at most as many as there are digests.
   static void add_devices(runtime::state_container& of, std::vector<std::pair<std::string, std::string>>& to);
 
   /// The newest checkpoint of a series; empty if there is none.

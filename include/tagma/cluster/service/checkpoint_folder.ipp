@@ -338,14 +338,14 @@ TAGMA_DECL void checkpoint_folder::add_devices(runtime::state_container& of,
   of.each([&](runtime::resource& r) {
     if (r.kind() != "variable") return;
     const auto& v = static_cast<const runtime::stored_variable&>(r);
-    if (v.device() >= 0)
+    if (v.device() >= 0 && to.size() < detail::most_digests)
       to.emplace_back(std::string(detail::device_key) + v.name(), detail::device_text_of(v.device_type(), v.device()));
   });
 }
 
 TAGMA_DECL restored_shard checkpoint_folder::restore_all(const std::string& series, runtime::state_container& to,
                                                          const counted<runtime::accelerator>& others,
-                                                         std::size_t& count) {
+                                                         std::size_t& count, std::size_t& elsewhere) {
   const std::string name = newest(series);
   if (name.empty()) return {};
   const safetensors::index all = find(name);
@@ -362,8 +362,15 @@ TAGMA_DECL restored_shard checkpoint_folder::restore_all(const std::string& seri
       for (int d = 0; others && text != all.texts.end() && d < others->devices(); ++d)
         if (text->second == detail::device_text_of(others->type(), d)) device = d;
       (void)to.find_or_add("variable", t.name, [&] {
-        return counted<runtime::resource>(new runtime::stored_variable(
-            t.name, {t.type, t.dims}, device, device < 0 ? counted<runtime::accelerator>() : others));
+        const tensor_spec spec{t.type, t.dims};
+        if (device >= 0) try {
+            return counted<runtime::resource>(new runtime::stored_variable(t.name, spec, device, others));
+          } catch (const error& e) {
+            if (e.code() != status_code::resource_exhausted) throw;
+          }
+        elsewhere += text != all.texts.end();
+        return counted<runtime::resource>(
+            new runtime::stored_variable(t.name, spec, runtime::on_host, counted<runtime::accelerator>()));
       });
     }
   }

@@ -198,10 +198,12 @@ TAGMA_DECL std::string device_offers::body() const {
 TAGMA_DECL device_offers device_offers::read(std::string_view body) {
   word_reader from(body, "device_offers");
   device_offers m;
-  m.others.resize(from.count(12));
+  const std::size_t types = from.count(12);
+  if (types > 31) fail(status_code::invalid_argument, {"message 'device_offers': ", types, " types of devices"});
+  m.others.resize(types);
   for (device_offer& o : m.others) {
     o.type = from.text(), o.count = from.number<std::int32_t>();
-    detail::check_device(o.type, o.count, "device_offers");
+    detail::check_device(o.type, o.count - (o.count > 0), "device_offers");
     if (o.type == "CPU") fail(status_code::invalid_argument, "message 'device_offers': CPUs are not listed");
     o.operations.resize(from.count(4));
     for (std::string& name : o.operations) name = from.text();

@@ -33,6 +33,7 @@ TAGMA_DECL worker_core::worker_core(transport::network& by, worker_options optio
 TAGMA_COLD TAGMA_DECL void worker_core::start_others() {
   counted<runtime::accelerator> started(options_.others->start(options_.others_use).release());
   if (started->devices() == 0) {
+    tell(sentence({"there is no ", options_.others->type, " here; programs are placed on the CPU"}));
     options_.others = nullptr;
     return;
   }
