@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/device/cpu/kernel/conv.hpp"
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 
 #include "support/gradient_check.hpp"
@@ -128,6 +130,56 @@ TEST_CASE("a batch that is split gives the gradient of the whole", "[conv]") {
   convolution_check<double, tg::conv_options{.padding = tg::same_padding}, 5, 5, 4, 8>::run({{37, 14, 14, 0}}, 1e-11);
 }
 
+TEST_CASE("few images with much work are split into bands of rows", "[conv]") {
+  convolution_check<float, tg::conv_options{.padding = tg::same_padding}, 3, 3, 32, 64>::run({{1, 40, 40, 0}}, 1e-3);
+  convolution_check<float, tg::conv_options{}, 5, 3, 16, 64>::run({{2, 44, 37, 0}}, 1e-3);
+  convolution_check<float, tg::conv_options{.stride = 2, .padding = tg::same_padding}, 3, 3, 32, 64>::run(
+      {{1, 65, 64, 0}}, 1e-3);
+  convolution_check<float, tg::conv_options{.padding = {5, 1, 0, 3}, .dilation = {3, 1}}, 3, 3, 32, 64>::run(
+      {{3, 31, 40, 0}}, 1e-3);
+  convolution_check<float, tg::conv_options{.stride = {3, 1}, .padding = 2, .dilation = 2, .groups = 2}, 3, 3, 32,
+                    64>::run({{1, 90, 40, 0}}, 1e-3);
+}
+
+TEST_CASE("bands of rows are the image, and see what it sees", "[conv]") {
+  namespace cpu = tg::device::cpu::detail;
+  using tg::device::conv_axis;
+  for (const auto& [in, size, stride, dilation, before, after] : {std::array{224, 7, 2, 1, 3, 3},
+                                                                  {57, 3, 1, 1, 1, 1},
+                                                                  {57, 3, 3, 4, 0, 5},
+                                                                  {64, 1, 2, 1, 0, 0},
+                                                                  {33, 5, 1, 2, 9, 0}}) {
+    cpu::conv_problem p(tg::shape{1, in, 64, 64}, tg::shape{size, 3, 64, 64}, tg::shape{1, 1, 64, 64},
+                        tg::detail::conv_attributes<tg::conv_options{}>.values);
+    p.rows.in = in, p.rows.size = size, p.rows.stride = stride, p.rows.dilation = dilation;
+    p.rows.before = before, p.rows.after = after;
+    p.rows.out = (in + before + after - (size - 1) * dilation - 1) / stride + 1;
+    p.split(16, 4e6);
+    p.split_rows(8, 1e5);
+    INFO("rows " << in << ", window " << size << " by " << stride);
+    REQUIRE(p.bands > 1);
+    CHECK(p.parts == p.bands);
+    std::int64_t next = 0;
+    for (std::int64_t b = 0; b < p.bands; ++b) {
+      const cpu::conv_problem::band one = p.band_of(b);
+      CHECK(one.first_out == next);
+      next += one.rows.out;
+      CHECK(one.rows.in > 0);
+      CHECK(one.first_in + one.rows.in <= in);
+      // The same elements as in the whole, and as many rows as there are.
+      for (std::int64_t o = 0; o < one.rows.out; ++o)
+        for (std::int64_t a = 0; a < size; ++a) {
+          const std::int64_t seen = p.rows.seen(one.first_out + o, a), here = one.rows.seen(o, a);
+          const bool inside = here >= 0 && here < one.rows.in;
+          REQUIRE(inside == (seen >= 0 && seen < in));
+          if (inside) REQUIRE(here + one.first_in == seen);
+        }
+      CHECK(one.rows.in + one.rows.before + one.rows.after == (one.rows.out - 1) * stride + (size - 1) * dilation + 1);
+    }
+    CHECK(next == p.rows.out);
+  }
+}
+
 TEST_CASE("16-bit convolutions are computed in float and rounded once", "[conv]") {
   convolution_check<tg::float16, tg::conv_options{.padding = tg::same_padding}, 3, 3, 3, 5>::run({{2, 5, 6, 0}}, 1e-3);
   convolution_check<tg::bfloat16, tg::conv_options{.stride = 2}, 3, 3, 3, 5>::run({{2, 5, 6, 0}}, 5e-3);
@@ -179,6 +231,22 @@ TEST_CASE("a batch without images has a filter gradient of zero", "[conv]") {
       session.run(tg::fetch(y, dw), x = tg::tensor<float>(tg::shape{0, 6, 6, 3}), w = numbers<float>({3, 3, 3, 2}, 1));
   CHECK(value.dims() == tg::shape{0, 4, 4, 2});
   for (const float v : gradient.span()) CHECK(v == 0.0f);
+}
+
+TEST_CASE("the number of threads does not change a bit of one image", "[conv]") {
+  const auto x = tg::placeholder<"x", float, 1, 56, 56, 64>();
+  const auto w = tg::placeholder<"w", float, 3, 3, 64, 64>();
+  const auto b = tg::placeholder<"b", float, 64>();
+  const auto y = tg::conv2d<tg::conv_options{.padding = tg::same_padding}>(x, w, b, tg::relu);
+  const auto program = tg::compile([=] { return tg::outputs(y); });
+  const auto xs = numbers<float>({1, 56, 56, 64}, 1), ws = numbers<float>({3, 3, 64, 64}, 2),
+             bs = numbers<float>({64}, 3);
+  const auto with = [&](int threads) {
+    tg::session session(program, {.intra_op_threads = threads});
+    return session.run(y, x = xs, w = ws, b = bs);
+  };
+  const auto one = with(1), three = with(3);
+  CHECK(std::equal(one.span().begin(), one.span().end(), three.span().begin(), three.span().end()));
 }
 
 TEST_CASE("the number of threads does not change a bit", "[conv]") {

@@ -233,7 +233,11 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
-      state->library = onednn_convolution::make(p, role, state->after);
+      conv_problem banded = p;
+      if (plays(role, conv_role::forward)) banded.split_rows(8, 8e6);
+      state->library = onednn_convolution::make(banded, role, state->after);
+      if (state->library == nullptr && banded.bands > 1)
+        state->library = onednn_convolution::make(p, role, state->after);
       if (state->library != nullptr) return state;
     }
 #endif

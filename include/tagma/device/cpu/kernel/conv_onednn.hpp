@@ -18,7 +18,7 @@
 
 namespace tagma::device::cpu::detail {
 
-/// One convolution, its batch split into tasks that run at once.
+/// One convolution, its batch or the rows of its images split into tasks that run at once.
 class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
@@ -28,6 +28,13 @@ class onednn_convolution {
   void run(const float* a, const float* b, const float* bias, float* out, runtime::executor& threads);
 
  private:
+  /// What parts have in common: images of so many rows.
+  struct kind {
+    std::int64_t images = 0;
+    conv_axis rows;
+    dnnl_owned_desc desc;
+    dnnl_owned_primitive primitive;
+  };
   /// One share of the batch; tasks share primitives, never memory.
   struct part {
     dnnl_owned_stream stream;
@@ -35,14 +42,17 @@ class onednn_convolution {
     dnnl_exec_arg_t args[5]{};
     int arg_count = 0;
     dnnl_primitive_t primitive = nullptr;
+    std::int64_t first_a = 0, first_b = 0, first_out = 0;  ///< elements of the operands in front of its own
   };
 
   onednn_convolution(const conv_problem& p, conv_role role, bool bias);
 
   [[nodiscard]] float* arranged() const { return reinterpret_cast<float*>(arranged_.data()); }
   [[nodiscard]] float* partial(std::int64_t t) const;
-  /// The implementation that oneDNN picks for a number of images; a null handle if it has only a reference.
-  [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, const conv_epilogue& after) const;
+  /// The kind of a part; nullptr if there are too many.
+  [[nodiscard]] kind* kind_of(std::int64_t t);
+  /// The implementation that oneDNN picks for a kind; a null handle if it has only a reference.
+  [[nodiscard]] dnnl_owned_desc describe(const kind& k, const conv_epilogue& after) const;
 
   void create();
 
@@ -56,13 +66,15 @@ class onednn_convolution {
   conv_role role_;
   bool biased_;
   dnnl_owned_layout filter_, any_filter_;
-  dnnl_owned_desc whole_, rest_;
-  dnnl_owned_primitive whole_primitive_, rest_primitive_, reorder_;
+  dnnl_owned_primitive reorder_;
   dnnl_owned_stream stream_;
   dnnl_owned_memory inner_memory_, outer_memory_;
   runtime::aligned_bytes arranged_, scratch_;
   std::size_t arranged_bytes_ = 0;
   heap_array<part> parts_;
+  static constexpr std::size_t most_kinds = 6;
+  kind kinds_[most_kinds];  // whole parts and the last one, or bands by the padding that they see
+  std::size_t kinds_used_ = 0;
 };
 
 }  // namespace tagma::device::cpu::detail

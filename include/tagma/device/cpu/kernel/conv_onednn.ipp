@@ -16,14 +16,16 @@ TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const c
                                                                          const conv_epilogue& after) {
   use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
   auto made = owned<onednn_convolution>(new onednn_convolution(p, role, after.biased));
-  const std::int64_t rest = p.count(p.parts - 1);
-  made->whole_ = made->describe(p.images_per_part, after);
-  if (rest != p.images_per_part) made->rest_ = made->describe(rest, after);
-  if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
   // All parts share one arranged filter, or sum theirs: they must agree on its layout.
   const dnnl_query_t filter =
       plays(role, conv_role::filter_gradient) ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
-  if (made->rest_ != nullptr && !equal(layout_of(made->whole_, filter), layout_of(made->rest_, filter))) return nullptr;
+  for (std::int64_t t = 0; t < p.parts; ++t) {
+    kind* const k = made->kind_of(t);
+    if (k == nullptr) return nullptr;
+    if (k->desc == nullptr) k->desc = made->describe(*k, after);
+    if (k->desc == nullptr || !equal(layout_of(made->kinds_[0].desc, filter), layout_of(k->desc, filter)))
+      return nullptr;
+  }
   made->create();
   return made;
 }
@@ -37,15 +39,13 @@ TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const fl
   const auto task = [&](std::int64_t t) __attribute__((cold)) {
     use_one_openmp_thread();
     part& one = parts_[t];
-    const std::int64_t first = t * p_.images_per_part;
-    const std::int64_t a_size = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
-    set_dnnl_data(one.a, a + first * a_size);
+    set_dnnl_data(one.a, a + one.first_a);
     if (sums) {
-      set_dnnl_data(one.b, b + first * p_.output_size());
+      set_dnnl_data(one.b, b + one.first_b);
       set_dnnl_data(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
     } else {
       set_dnnl_data(one.b, reorder_ == nullptr ? b : arranged());
-      set_dnnl_data(one.out, out + first * (is(conv_role::forward) ? p_.output_size() : p_.input_size()));
+      set_dnnl_data(one.out, out + one.first_out);
       if (biased_) set_dnnl_data(one.bias, bias);
     }
     check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
@@ -76,10 +76,23 @@ TAGMA_DECL float* onednn_convolution::partial(std::int64_t t) const {
   return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
 }
 
-TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(std::int64_t images,
-                                                                   const conv_epilogue& after) const {
-  const dnnl_dims_t x_dims = {images, p_.channels, p_.rows.in, p_.columns.in};
-  const dnnl_dims_t y_dims = {images, p_.filters, p_.rows.out, p_.columns.out}, bias_dims = {p_.filters};
+TAGMA_COLD TAGMA_DECL onednn_convolution::kind* onednn_convolution::kind_of(std::int64_t t) {
+  const bool banded = p_.bands > 1;
+  const std::int64_t images = banded ? 1 : p_.count(t);
+  const conv_axis rows = banded ? p_.band_of(t % p_.bands).rows : p_.rows;
+  for (std::size_t i = 0; i < kinds_used_; ++i)
+    if (const conv_axis& r = kinds_[i].rows; kinds_[i].images == images && r.in == rows.in && r.out == rows.out &&
+                                             r.before == rows.before && r.after == rows.after)
+      return &kinds_[i];
+  if (kinds_used_ == most_kinds) return nullptr;
+  kinds_[kinds_used_].images = images;
+  kinds_[kinds_used_].rows = rows;
+  return &kinds_[kinds_used_++];
+}
+
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(const kind& k, const conv_epilogue& after) const {
+  const dnnl_dims_t x_dims = {k.images, p_.channels, k.rows.in, p_.columns.in};
+  const dnnl_dims_t y_dims = {k.images, p_.filters, k.rows.out, p_.columns.out}, bias_dims = {p_.filters};
   const dnnl_owned_layout x = make_dnnl_layout(4, x_dims, dnnl_nhwc), y = make_dnnl_layout(4, y_dims, dnnl_nhwc);
   const dnnl_owned_layout bias = make_dnnl_layout(1, bias_dims, dnnl_a);
   const dnnl_convolution what{x.get(),
@@ -88,8 +101,8 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(std::int64_t 
                               y.get(),
                               {p_.rows.stride, p_.columns.stride},
                               {p_.rows.dilation - 1, p_.columns.dilation - 1},
-                              {p_.rows.before, p_.columns.before},
-                              {p_.rows.after, p_.columns.after}};
+                              {k.rows.before, p_.columns.before},
+                              {k.rows.after, p_.columns.after}};
   const dnnl_owned_attr attributes = make_dnnl_attributes(after.relu, after.six);
   dnnl_owned_desc chosen = describe_dnnl_convolution(what, attributes);
   if (chosen == nullptr) return chosen;
@@ -113,7 +126,7 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
   const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
   const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : is(conv_role::forward) ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
 
-  const dnnl_layout inner = layout_of(whole_, sums ? out_query : b_query), outer = filter_.get();
+  const dnnl_layout inner = layout_of(kinds_[0].desc, sums ? out_query : b_query), outer = filter_.get();
   arranged_bytes_ = (bytes_of(inner) + 63) / 64 * 64;
   arranged_ = runtime::aligned_bytes(arranged_bytes_ * static_cast<std::size_t>(sums ? p_.parts : 1));
   stream_ = make_dnnl_stream();
@@ -127,19 +140,29 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
     reorder_ = make_dnnl_primitive(desc, "a reordering");
   }
 
-  whole_primitive_ = make_dnnl_primitive(whole_, "a convolution");
-  if (rest_ != nullptr) rest_primitive_ = make_dnnl_primitive(rest_, "a convolution");
-  const std::size_t scratch = bytes_of(layout_of(whole_, dnnl_query_scratchpad_md));
-  const std::size_t rest_scratch = rest_ == nullptr ? 0 : bytes_of(layout_of(rest_, dnnl_query_scratchpad_md));
-  const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
+  std::size_t each = 0;
+  for (std::size_t i = 0; i < kinds_used_; ++i) {
+    kinds_[i].primitive = make_dnnl_primitive(kinds_[i].desc, "a convolution");
+    const std::size_t scratch = (bytes_of(layout_of(kinds_[i].desc, dnnl_query_scratchpad_md)) + 63) / 64 * 64;
+    each = scratch > each ? scratch : each;
+  }
   scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
 
+  const std::int64_t image_of_a = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
+  const std::int64_t image_of_out = is(conv_role::forward) ? p_.output_size() : p_.input_size();
   parts_ = heap_array<part>(p_.parts);
   for (std::size_t t = 0; t < parts_.size(); ++t) {
     part& one = parts_[t];
-    const bool last = rest_ != nullptr && t + 1 == parts_.size();
-    const dnnl_owned_desc& d = last ? rest_ : whole_;
-    one.primitive = (last ? rest_primitive_ : whole_primitive_).get();
+    const auto number = static_cast<std::int64_t>(t), image = number / p_.bands * p_.images_per_part;
+    one.first_a = image * image_of_a, one.first_b = image * p_.output_size(), one.first_out = image * image_of_out;
+    if (p_.bands > 1) {
+      const conv_problem::band rows = p_.band_of(number % p_.bands);
+      one.first_a += rows.first_in * p_.columns.in * p_.channels;
+      one.first_out += rows.first_out * p_.columns.out * p_.filters;
+    }
+    const kind& k = *kind_of(number);
+    const dnnl_owned_desc& d = k.desc;
+    one.primitive = k.primitive.get();
     one.stream = make_dnnl_stream();
     const auto add = [&one](int arg, dnnl_owned_memory& place, dnnl_owned_memory made) {
       place = std::move(made);
@@ -152,8 +175,7 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
         make_dnnl_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
     if (biased_) add(DNNL_ARG_BIAS, one.bias, make_dnnl_memory(layout_of(d, dnnl_query_weights_md, 1)));
   }
-  whole_ = nullptr;
-  rest_ = nullptr;
+  for (kind& k : kinds_) k.desc = nullptr;
 }
 
 TAGMA_DECL void onednn_convolution::reorder(dnnl_memory_t from, dnnl_memory_t to) {

@@ -10,16 +10,25 @@
 
 namespace tagma::device::cpu::detail {
 
-/// A convolution whose batch is split into parts.
+/// A convolution whose batch is split into parts, or if it has few images, each of these into bands of rows.
 struct conv_problem : device::conv_problem {
   std::int64_t parts = 1, images_per_part = 1;
+  std::int64_t bands = 1, rows_per_band = 0;  ///< of an image; rows of its result
 
   using device::conv_problem::conv_problem;
 
   /// Splits the batch by the work it is, never by the number of threads, so that sums are always formed the same way.
   void split(std::int64_t most, double least_work);
+  /// Splits each image as well if parts of one image are fewer than `most` and have much work, by the same rule.
+  void split_rows(std::int64_t most, double least_work);
   /// Images of part `t`.
   [[nodiscard]] std::int64_t count(std::int64_t t) const;
+  /// Rows of a band: those of the result that it has, and those of the image that these see.
+  struct band {
+    std::int64_t first_in = 0, first_out = 0;
+    conv_axis rows;
+  };
+  [[nodiscard]] band band_of(std::int64_t number) const;
 };
 
 /// to[i] = sum of `count` vectors that follow each other in memory, `stride` apart.

@@ -18,6 +18,36 @@ TAGMA_DECL void conv_problem::split(std::int64_t most, double least_work) {
   parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
 }
 
+TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double least_work) {
+  if (images_per_part != 1) return;
+  const double work = static_cast<double>(output_size()) * static_cast<double>(patch());
+  std::int64_t wanted = most / images;
+  if (work / least_work < static_cast<double>(wanted)) wanted = static_cast<std::int64_t>(work / least_work);
+  if (wanted > rows.out / 4) wanted = rows.out / 4;
+  if (wanted < 2) return;
+  rows_per_band = pieces(rows.out, wanted);
+  const std::int64_t found = pieces(rows.out, rows_per_band);
+  for (std::int64_t b = 0; b < found; ++b)
+    if (band_of(b).rows.in < 1) return;  // it sees nothing but padding, and is no image
+  bands = found;
+  parts = images * bands;
+}
+
+TAGMA_DECL conv_problem::band conv_problem::band_of(std::int64_t number) const {
+  band b;
+  b.first_out = number * rows_per_band;
+  const std::int64_t rest = rows.out - b.first_out;
+  b.rows = rows;
+  b.rows.out = rest < rows_per_band ? rest : rows_per_band;
+  const std::int64_t first = rows.seen(b.first_out, 0),
+                     end = rows.seen(b.first_out + b.rows.out - 1, rows.size - 1) + 1;
+  b.first_in = first < 0 ? 0 : first;
+  b.rows.in = (end < rows.in ? end : rows.in) - b.first_in;
+  b.rows.before = b.first_in - first;
+  b.rows.after = end < rows.in ? 0 : end - rows.in;
+  return b;
+}
+
 TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
   const std::int64_t rest = images - t * images_per_part;
   return rest < images_per_part ? rest : images_per_part;
