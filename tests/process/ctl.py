@@ -148,7 +148,7 @@ def main(server, ctl, client, write_program, waiting_client):
         check(done.returncode == 0, done.stderr)
         rows = [row for row in cells(run("devices", *target))[1:] if row[0] == names[1]]
         check([row[1].split("device:")[1] for row in rows] == ["CPU:0", "GPU:0", "GPU:1"], rows)
-        check([row[2] for row in rows] == ["0", "12", "0"] and rows[0][3:] == ["-", "-"] and rows[1][3] != "-", rows)
+        check([row[2] for row in rows] == ["0", "12", "0"] and rows[0][4:] == ["-", "-"] and rows[1][4:6] == ["256", "B"], rows)
         devices = json.loads(run("devices", *target, "--json"))["tasks"][1]["devices"]
         check(devices[1]["used_bytes"] >= 12 and devices[1]["limit_bytes"] > devices[1]["used_bytes"], devices)
         check('device:GPU:0"} 12\n' in run("metrics", *target), "metrics")

@@ -64,18 +64,6 @@ TEMPLATE_TEST_CASE("uniform packs are those of the generator", "[distributions]"
   }
 }
 
-TEST_CASE("blocks that are made together are those of the generator, with keys and numbers of all bits") {
-  const random_key key{0xdeadbeefcafef00d, 0xffffffff, 0x80000001};
-  for (const std::uint64_t first : {0ull, 4ull, 0xfffffffcull, 0x123456789abcull, 0xfffffffffff8ull})
-    for (const int number : {0, 1, 65535}) {
-      const auto attempt = static_cast<std::uint16_t>(number);
-      std::uint32_t words[32];
-      cpu::detail::random_blocks<8>(key, first, attempt, words);
-      for (unsigned b = 0; b < 8; ++b)
-        for (unsigned i = 0; i < 4; ++i) CHECK(words[4 * b + i] == tagma::random_block(key, first + b, attempt)[i]);
-    }
-}
-
 TEMPLATE_TEST_CASE("normal packs have the moments of a normal distribution", "[distributions]", float, double) {
   const auto x = numbers<kind::normal, TestType>({1, 2, 3}, many);
   CHECK(moment(x, 1) == Approx(0).margin(0.02));
