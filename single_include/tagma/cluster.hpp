@@ -1577,7 +1577,9 @@ TAGMA_DECL std::string to_string(const cluster& c) {
 /// @file
 /// Clusters and names of devices.
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tagma {
 
@@ -1586,6 +1588,13 @@ namespace tagma {
 
 /// A device of a task: "/job:ps/replica:0/task:0/device:CPU:0" for type "CPU" and number 0.
 [[nodiscard]] device_spec task_device(const task_id& id, std::string_view type, int number);
+
+/// Devices of a task besides CPUs, all of one type.
+struct device_offer {
+  std::string type;                     ///< "GPU"
+  int count = 0;                        ///< "/device:GPU:0" and so on
+  std::vector<std::string> operations;  ///< for which they have kernels
+};
 
 /// A setter that shares variables among the parameter servers of a cluster: `setter` with as many `ps_tasks` as the job
 /// of its `ps_device` has tasks. Without such a job it asks for nothing, as TensorFlow's `replica_device_setter` with

@@ -4649,6 +4649,10 @@ class accelerator : public runtime::accelerator, public kernel_source {
 
   [[nodiscard]] std::string_view type() const override { return type_; }
   [[nodiscard]] int devices() override { return devices_.count(); }
+  [[nodiscard]] TAGMA_COLD runtime::memory_use memory(int device) override {
+    const pool_use use = devices_.pool(device).use();
+    return {use.used, use.limit};
+  }
   [[nodiscard]] TAGMA_COLD owned<runtime::memory_block> allocate(int device, std::int64_t bytes,
                                                                  std::initializer_list<text_part> purpose) override {
     return allocate_memory(devices_, device, bytes, purpose);
@@ -4921,6 +4925,10 @@ class joint_accelerator final : public runtime::accelerator, kernel_sources {
     return *kinds_[k];
   }
   [[nodiscard]] int devices() override { return devices_.count(); }
+  [[nodiscard]] TAGMA_COLD runtime::memory_use memory(int device) override {
+    stream::accelerator& kind = kind_of(device);
+    return kind.memory(device);
+  }
   [[nodiscard]] TAGMA_COLD owned<runtime::memory_block> allocate(int device, std::int64_t bytes,
                                                                  std::initializer_list<text_part> purpose) override {
     return allocate_memory(devices_, device, bytes, purpose);

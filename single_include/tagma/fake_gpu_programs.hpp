@@ -1587,6 +1587,10 @@ class accelerator : public runtime::accelerator, public kernel_source {
 
   [[nodiscard]] std::string_view type() const override { return type_; }
   [[nodiscard]] int devices() override { return devices_.count(); }
+  [[nodiscard]] TAGMA_COLD runtime::memory_use memory(int device) override {
+    const pool_use use = devices_.pool(device).use();
+    return {use.used, use.limit};
+  }
   [[nodiscard]] TAGMA_COLD owned<runtime::memory_block> allocate(int device, std::int64_t bytes,
                                                                  std::initializer_list<text_part> purpose) override {
     return allocate_memory(devices_, device, bytes, purpose);
@@ -1859,6 +1863,10 @@ class joint_accelerator final : public runtime::accelerator, kernel_sources {
     return *kinds_[k];
   }
   [[nodiscard]] int devices() override { return devices_.count(); }
+  [[nodiscard]] TAGMA_COLD runtime::memory_use memory(int device) override {
+    stream::accelerator& kind = kind_of(device);
+    return kind.memory(device);
+  }
   [[nodiscard]] TAGMA_COLD owned<runtime::memory_block> allocate(int device, std::int64_t bytes,
                                                                  std::initializer_list<text_part> purpose) override {
     return allocate_memory(devices_, device, bytes, purpose);
@@ -2170,8 +2178,8 @@ namespace tagma::plan {
 
 /// A kind of devices besides CPUs, as the placer knows it.
 struct site_kind {
-  std::string_view type;  ///< "GPU"
-  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
+  std::string_view type;                                   ///< "GPU"
+  bool (*has_kernel)(const ir::op_info& op) = nullptr;     ///< asked for what has a step, and needs no host
   bool (*begins_loop)(const ir::op_info& info) = nullptr;  ///< its kernel goes on with a loop; nullptr: none does
 };
 
@@ -2220,13 +2228,13 @@ namespace tagma {
 ///
 /// The devices are those of the machine that is current in the thread that makes the session.
 [[nodiscard]] TAGMA_COLD inline const runtime::device_kind& fake_gpus() {
-  static constexpr runtime::device_kind kind{
-      {"GPU", [](const ir::graph_view& g, ir::node_id i) { return !ir::needs_host(g, i); }, &device::begins_loop},
-      [](const gpu_options& options) -> owned<runtime::accelerator> {
-        gpu_options growing = options;
-        growing.allow_growth = true;  // memory of a fake device is the host's
-        return make_owned<device::fake::accelerator>(device::fake::machine::current(), growing);
-      }};
+  static constexpr runtime::device_kind kind{{"GPU", [](const ir::op_info&) { return true; }, &device::begins_loop},
+                                             [](const gpu_options& options) -> owned<runtime::accelerator> {
+                                               gpu_options growing = options;
+                                               growing.allow_growth = true;  // memory of a fake device is the host's
+                                               return make_owned<device::fake::accelerator>(
+                                                   device::fake::machine::current(), growing);
+                                             }};
   return kind;
 }
 

@@ -4025,6 +4025,7 @@ struct send {
   static constexpr const char* name = "send";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stateful = true;
+  static constexpr bool on_host = true;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) {
     t.inputs(1), t.any_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
@@ -4041,6 +4042,7 @@ struct receive {
   static constexpr const char* name = "receive";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stateful = true;
+  static constexpr bool on_host = true;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) { takes_spec(t, false); }
   static constexpr void takes_spec(auto& t, bool open) {
@@ -4224,8 +4226,8 @@ namespace tagma::plan {
 
 /// A kind of devices besides CPUs, as the placer knows it.
 struct site_kind {
-  std::string_view type;  ///< "GPU"
-  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
+  std::string_view type;                                   ///< "GPU"
+  bool (*has_kernel)(const ir::op_info& op) = nullptr;     ///< asked for what has a step, and needs no host
   bool (*begins_loop)(const ir::op_info& info) = nullptr;  ///< its kernel goes on with a loop; nullptr: none does
 };
 
@@ -4277,7 +4279,7 @@ class heap_site {
       entries[i] = {names.names[i], names.names[i].type == listed[1] ? memory_kind::host : memory_kind::own};
     heap_array<std::uint32_t> kernels(others == nullptr ? 0 : g.nodes.size());
     for (std::size_t i = 0; i < kernels.size(); ++i)
-      kernels[i] = others->has_kernel(g, static_cast<ir::node_id>(i)) ? 3 : 2;
+      kernels[i] = ir::is_for_device(g, static_cast<ir::node_id>(i), others->has_kernel) ? 3 : 2;
     fixed_array<ir::need, heap_room> needs;
     needs.allocate(g.nodes.size());
     for (ir::need& n : needs) n = ir::need::value;

@@ -2187,8 +2187,8 @@ namespace tagma::plan {
 
 /// A kind of devices besides CPUs, as the placer knows it.
 struct site_kind {
-  std::string_view type;  ///< "GPU"
-  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
+  std::string_view type;                                   ///< "GPU"
+  bool (*has_kernel)(const ir::op_info& op) = nullptr;     ///< asked for what has a step, and needs no host
   bool (*begins_loop)(const ir::op_info& info) = nullptr;  ///< its kernel goes on with a loop; nullptr: none does
 };
 

@@ -3673,6 +3673,7 @@ struct send {
   static constexpr const char* name = "send";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stateful = true;
+  static constexpr bool on_host = true;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) {
     t.inputs(1), t.any_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
@@ -3689,6 +3690,7 @@ struct receive {
   static constexpr const char* name = "receive";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stateful = true;
+  static constexpr bool on_host = true;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) { takes_spec(t, false); }
   static constexpr void takes_spec(auto& t, bool open) {

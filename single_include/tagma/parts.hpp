@@ -1696,7 +1696,9 @@ TAGMA_DECL std::string to_string(const cluster& c) {
 /// @file
 /// Clusters and names of devices.
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tagma {
 
@@ -1705,6 +1707,13 @@ namespace tagma {
 
 /// A device of a task: "/job:ps/replica:0/task:0/device:CPU:0" for type "CPU" and number 0.
 [[nodiscard]] device_spec task_device(const task_id& id, std::string_view type, int number);
+
+/// Devices of a task besides CPUs, all of one type.
+struct device_offer {
+  std::string type;                     ///< "GPU"
+  int count = 0;                        ///< "/device:GPU:0" and so on
+  std::vector<std::string> operations;  ///< for which they have kernels
+};
 
 /// A setter that shares variables among the parameter servers of a cluster: `setter` with as many `ps_tasks` as the job
 /// of its `ps_device` has tasks. Without such a job it asks for nothing, as TensorFlow's `replica_device_setter` with
@@ -1962,6 +1971,8 @@ struct graph_part {
 struct cut_graph {
   std::vector<graph_part> parts;  ///< of each task; without nodes where a task has none
   std::vector<cut_edge> edges;    ///< by the numbers that `send` and `receive` have
+  std::vector<std::int16_t>
+      task;  ///< of each node of the whole graph, where it is now; numbers are where they are read
 };
 
 }  // namespace tagma::ir
@@ -1970,11 +1981,11 @@ namespace tagma::ir {
 
 /// Cuts a graph.
 ///
-/// What has to be together is moved together: views of a variable with it, a loop with its head, results of an
-/// operation with it. A number is made where it is read. A node reads the version of a variable that it reads in the
-/// whole graph, wherever both are; random numbers are those of the whole graph. Throws InvalidArgument for an update
-/// that is not with its variable or a user of a resource that is not with that, and for what is no tensor and would be
-/// handed over.
+/// What has to be together is moved together: views of a variable with it, all of a loop to where most of it is,
+/// results of an operation with it. What a loop moves asks for no device there. A number is made where it is read. A
+/// node reads the version of a variable that it reads in the whole graph, wherever both are; random numbers are those
+/// of the whole graph. Throws InvalidArgument for an update that is not with its variable or a user of a resource that
+/// is not with that, and for what is no tensor and would be handed over.
 /// @param g outlives nothing: parts are copies
 [[nodiscard]] cut_graph cut(const graph_view& g, const cut_site& site);
 
@@ -2150,6 +2161,7 @@ struct send {
   static constexpr const char* name = "send";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stateful = true;
+  static constexpr bool on_host = true;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) {
     t.inputs(1), t.any_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
@@ -2166,6 +2178,7 @@ struct receive {
   static constexpr const char* name = "receive";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stateful = true;
+  static constexpr bool on_host = true;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) { takes_spec(t, false); }
   static constexpr void takes_spec(auto& t, bool open) {
@@ -2252,7 +2265,11 @@ struct open_part {
 class cutter {
  public:
   cutter(const graph_view& g, const cut_site& site)
-      : g_(g), site_(site), task_(site.task.begin(), site.task.end()), parts_(static_cast<std::size_t>(site.tasks)) {
+      : g_(g),
+        site_(site),
+        task_(site.task.begin(), site.task.end()),
+        device_(site.device.begin(), site.device.end()),
+        parts_(static_cast<std::size_t>(site.tasks)) {
     fixed_array<need, heap_room> needs;
     needs.allocate(g.nodes.size());
     for (need& n : needs) n = need::value;
@@ -2261,6 +2278,7 @@ class cutter {
   }
 
   cut_graph run() {
+    if (!g_.loops.empty()) settle_heads();
     for (node_id i = 0; i < g_.size(); ++i) settle(i);
     for (node_id i = 0; i < g_.size(); ++i)
       if (!g_.info(i).is_number()) place(i);
@@ -2277,6 +2295,7 @@ class cutter {
     cut_graph result;
     for (const open_part& p : parts_) result.parts.push_back({heap_graph(p.view()), p.outputs, p.values});
     result.edges = std::move(edges_);
+    result.task = std::move(task_);
     return result;
   }
 
@@ -2288,18 +2307,53 @@ class cutter {
     return g_[i].name.empty() ? sentence({g_.info(i).name, " #", i}) : std::string(g_[i].name);
   }
 
+  /// Moves a node to the task of another one, on whose device it is then.
+  void move(node_id i, node_id with) {
+    if (p_of(i) == p_of(with)) return;
+    task_[i_of(i)] = p_of(with);
+    if (!device_.empty()) device_[i_of(i)] = device_[i_of(with)];
+  }
+  /// Moves a node to a task, which finds a device for it.
+  void move_to(std::int16_t task, node_id i) {
+    if (p_of(i) != task && !device_.empty()) device_[i_of(i)] = {};
+    task_[i_of(i)] = task;
+  }
+  /// The head of the loop around all others that a node is in.
+  [[nodiscard]] node_id outermost_head(node_id i) const {
+    std::int16_t l = g_.loop_of[i];
+    while (g_.loops[l].parent >= 0) l = g_.loops[l].parent;
+    return g_.loops[l].head;
+  }
+  /// True for what cannot go elsewhere without something that is outside of its loop.
+  [[nodiscard]] bool is_bound(node_id i) const {
+    bool bound = g_.info(i).is(op_kind::update);
+    for (const node_id in : g_.inputs(i)) bound = bound || g_.info(in).is(op_kind::resource);
+    return bound;
+  }
+  /// Moves heads, which ask for nothing, to where most steps of their loops are, or what is bound there.
+  void settle_heads() {
+    std::map<node_id, std::map<std::int16_t, std::int64_t>> steps;
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (g_.loop_of[i] >= 0 && g_.info(i).has_step())
+        steps[outermost_head(i)][p_of(i)] += is_bound(i) ? std::int64_t{1} << 32 : 1;
+    for (const auto& [head, by_task] : steps)
+      move_to(std::max_element(by_task.begin(), by_task.end(),
+                               [](const auto& a, const auto& b) { return a.second < b.second; })
+                  ->first,
+              head);
+  }
   /// Moves what has to be with another node to its task.
   void settle(node_id i) {
     const op_info& op = g_.info(i);
     const node_id variable = versions_.base_of(i);
     if (!g_.loops.empty() && g_.loop_of[i] >= 0) {
-      std::int16_t l = g_.loop_of[i];
-      while (g_.loops[l].parent >= 0) l = g_.loops[l].parent;
-      task_[i_of(i)] = p_of(g_.loops[l].head);
+      const std::int16_t there = p_of(outermost_head(i));
+      move_to(there, i);
+      if (g_[i].op == &rules<loop_carried>) move_to(there, g_.inputs(i)[1]);  // the copy that it begins with
     } else if (op.is(op_kind::output) || op.is(op_kind::iterations)) {
-      task_[i_of(i)] = p_of(g_.inputs(i)[0]);
+      move(i, g_.inputs(i)[0]);
     } else if (op.is(op_kind::view) && variable != no_node) {
-      task_[i_of(i)] = p_of(variable);
+      move(i, variable);
     }
     if (p_of(i) < 0 || p_of(i) >= site_.tasks)
       fail(status_code::invalid_argument, {"cut: ", text_of(i), " is on task ", p_of(i), " of ", site_.tasks});
@@ -2351,7 +2405,8 @@ class cutter {
     open_part& part = parts_[static_cast<std::size_t>(here)];
     node n = g_[i];
     n.value = part.value(n.value);
-    n.request = site_.device.empty() ? std::int16_t{0} : part.request(site_.device[i]);
+    // A number is made anew on each task, wherever it was to be on its own.
+    n.request = device_.empty() || p_of(i) != here ? std::int16_t{0} : part.request(device_[i_of(i)]);
     const node_id self = part.add(n, in, after, g_.attributes(i), i, loop_here(i, part));
     for (std::size_t l = 0; l < g_.loops.size(); ++l)
       if (g_.loops[l].head == i) part.loops[i_of(loop_here(static_cast<std::int16_t>(l), part))].head = self;
@@ -2416,7 +2471,8 @@ class cutter {
     node sender, receiver;
     sender.op = &rules<op::send>;
     sender.spec = {dtype::int64, {}};
-    sender.request = there.nodes[i_of(value)].request;
+    const std::int16_t beside = there.nodes[i_of(value)].request;
+    if (beside > 1 && there.requests[i_of(beside)].type == local_device_types[0]) sender.request = beside;
     const attribute sent[] = {edge, to};
     there.roots.push_back(there.add(sender, {value}, after, sent, -1, -1));
     there.outputs.push_back(-1);
@@ -2431,6 +2487,7 @@ class cutter {
   const graph_view& g_;
   const cut_site& site_;
   std::vector<std::int16_t> task_;
+  std::vector<device_spec> device_;
   std::vector<open_part> parts_;
   std::vector<cut_edge> edges_;
   variable_versions<heap_room> versions_;
@@ -3445,8 +3502,8 @@ namespace tagma::plan {
 
 /// A kind of devices besides CPUs, as the placer knows it.
 struct site_kind {
-  std::string_view type;  ///< "GPU"
-  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
+  std::string_view type;                                   ///< "GPU"
+  bool (*has_kernel)(const ir::op_info& op) = nullptr;     ///< asked for what has a step, and needs no host
   bool (*begins_loop)(const ir::op_info& info) = nullptr;  ///< its kernel goes on with a loop; nullptr: none does
 };
 
@@ -3498,7 +3555,7 @@ class heap_site {
       entries[i] = {names.names[i], names.names[i].type == listed[1] ? memory_kind::host : memory_kind::own};
     heap_array<std::uint32_t> kernels(others == nullptr ? 0 : g.nodes.size());
     for (std::size_t i = 0; i < kernels.size(); ++i)
-      kernels[i] = others->has_kernel(g, static_cast<ir::node_id>(i)) ? 3 : 2;
+      kernels[i] = ir::is_for_device(g, static_cast<ir::node_id>(i), others->has_kernel) ? 3 : 2;
     fixed_array<ir::need, heap_room> needs;
     needs.allocate(g.nodes.size());
     for (ir::need& n : needs) n = ir::need::value;
@@ -3663,10 +3720,11 @@ namespace tagma {
 /// What a task has for a program.
 struct task_devices {
   task_id id;
-  int cpus = 1;  ///< "/device:CPU:0" and so on
+  int cpus = 1;                        ///< "/device:CPU:0" and so on
+  std::vector<device_offer> others{};  ///< of different types
 };
 
-/// The tasks of a cluster, each with one CPU device, in the order of their jobs and indices.
+/// The tasks of a cluster, each with one CPU device and no others, in the order of their jobs and indices.
 [[nodiscard]] std::vector<task_devices> devices_of(const cluster& c);
 
 /// Those of them that one of the filters names, "/job:ps" or "/job:worker/task:1", and home; all, if there is no
@@ -3680,9 +3738,11 @@ using variable_homes = std::map<std::string, device_spec, std::less<>>;
 
 /// The task and the device of each node of a program.
 ///
-/// Nodes that ask for nothing are where their inputs are, else with the task of the client, as on one machine. A job
-/// without a task, or a task without a device, is any of these; the first is taken. A variable that exists stays where
-/// it is, with what updates it, whatever the program asks for.
+/// Nodes that ask for nothing are where their inputs are, else with the task of the client, as on one machine; what
+/// devices besides CPUs have kernels for is on one of those, wherever it is. Where tasks differ in the kernels that
+/// they have for a type of devices, those count that all have. A job without a task, or a task without a device, is any
+/// of these; the first is taken. A variable that exists stays where it is, with what updates it, whatever the program
+/// asks for.
 class cluster_site {
  public:
   /// Throws InvalidArgument for what cannot be placed, with the node and what it asks for, or if there is no task.
@@ -3711,6 +3771,7 @@ class cluster_site {
 /// Definitions of site.hpp: in the compiled half, or else in each file that includes it.
 
 #include <algorithm>
+#include <set>
 
 namespace tagma {
 
@@ -3738,6 +3799,49 @@ TAGMA_COLD TAGMA_DECL std::vector<task_devices> visible_tasks(std::vector<task_d
   return all;
 }
 
+namespace detail {
+
+/// The types of devices besides CPUs that some tasks have, in the order in which they are met, and the operations for
+/// which all of a type have kernels.
+class other_types {
+ public:
+  explicit other_types(const std::vector<task_devices>& tasks) {
+    for (const task_devices& t : tasks)
+      for (const device_offer& o : t.others)
+        if (o.count > 0) take(o);
+    if (names_.size() >= 32)  // a bit each, and one for CPUs
+      fail(status_code::invalid_argument, {"the tasks have devices of ", names_.size(), " types; 31 is the most"});
+  }
+  [[nodiscard]] const std::vector<device_text>& names() const { return names_; }
+  /// As of `ir::device_set`; CPUs are the last type, and have all kernels.
+  [[nodiscard]] std::uint32_t mask_of(const ir::graph_view& g, ir::node_id i) const {
+    std::uint32_t mask = std::uint32_t{1} << names_.size();
+    for (std::size_t t = 0; t < names_.size(); ++t)
+      if (ir::is_for_device(g, i, [&](const ir::op_info& op) { return kernels_[t].count(op.name) != 0; }))
+        mask |= std::uint32_t{1} << t;
+    return mask;
+  }
+
+ private:
+  using operation_names = std::set<std::string, std::less<>>;
+
+  void take(const device_offer& o) {
+    operation_names here(o.operations.begin(), o.operations.end());
+    std::size_t at = 0;
+    while (at < names_.size() && names_[at].view() != o.type) ++at;
+    if (at == names_.size()) {
+      names_.emplace_back(o.type), kernels_.push_back(std::move(here));
+      return;
+    }
+    std::erase_if(kernels_[at], [&](const std::string& name) { return here.count(name) == 0; });
+  }
+
+  std::vector<device_text> names_;
+  std::vector<operation_names> kernels_;  // of each type
+};
+
+}  // namespace detail
+
 TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home,
                                       const variable_homes& existing)
     : tasks_(std::move(tasks)) {
@@ -3747,21 +3851,34 @@ TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<ta
   bool is_home = false;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     is_home = is_home || tasks_[t].id == home;
-    for (int cpu = 0; cpu < tasks_[t].cpus; ++cpu) {
-      devices.push_back({task_device(tasks_[t].id, "CPU", cpu), memory_kind::host});
-      task_of.push_back(static_cast<std::int16_t>(t));
-    }
+    const auto list = [&](std::string_view type, int count, memory_kind memory) {
+      for (int d = 0; d < count; ++d) {
+        devices.push_back({task_device(tasks_[t].id, type, d), memory});
+        task_of.push_back(static_cast<std::int16_t>(t));
+      }
+    };
+    list("CPU", tasks_[t].cpus, memory_kind::host);
+    for (const device_offer& o : tasks_[t].others) list(o.type, o.count, memory_kind::own);
   }
+  constexpr std::size_t most_devices = INT16_MAX;  // as the placer counts them
+  if (devices.size() > most_devices)
+    fail(status_code::invalid_argument,
+         {tasks_.size(), " tasks have ", devices.size(), " devices; a program is placed on ", most_devices,
+          " at most; device filters leave tasks out"});
   if (!is_home)
     fail(status_code::invalid_argument,
          {"a program is placed on ", tasks_.size(), " tasks, of which none is that of its client, ", to_string(home)});
   fixed_array<ir::need, heap_room> needs;
   needs.allocate(g.nodes.size());
   for (ir::need& n : needs) n = ir::need::value;
-  static constexpr device_text types[] = {device_text("CPU")};
+  const detail::other_types others(tasks_);
+  std::vector<device_text> types(others.names());
+  types.emplace_back("CPU");
+  std::vector<std::uint32_t> kernels;
+  for (ir::node_id i = 0; types.size() > 1 && i < g.size(); ++i) kernels.push_back(others.mask_of(g, i));
   const ir::device_set set{devices, types,
                            [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
-                           task_device(home)};
+                           task_device(home), kernels};
   heap_array<device_spec> homes(existing.empty() ? 0 : g.nodes.size());
   for (std::size_t i = 0; i < homes.size(); ++i) {
     const ir::node& n = g.nodes[i];
@@ -3776,7 +3893,8 @@ TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<ta
   for (const std::int16_t d : placed.devices()) {
     task_.push_back(task_of[static_cast<std::size_t>(d)]);
     device_.emplace_back();
-    if (tasks_[static_cast<std::size_t>(task_.back())].cpus == 1) continue;
+    const task_devices& there = tasks_[static_cast<std::size_t>(task_.back())];
+    if (there.cpus == 1 && there.others.empty()) continue;
     device_.back().type = devices[static_cast<std::size_t>(d)].name.type;
     device_.back().id = devices[static_cast<std::size_t>(d)].name.id;
   }
@@ -3785,7 +3903,8 @@ TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<ta
 TAGMA_DECL device_spec cluster_site::device_of(ir::node_id node) const {
   const auto i = static_cast<std::size_t>(node);
   const device_spec& here = device_[i];
-  return task_device(tasks_[static_cast<std::size_t>(task_[i])].id, "CPU", here.empty() ? 0 : here.id);
+  const task_id& task = tasks_[static_cast<std::size_t>(task_[i])].id;
+  return here.empty() ? task_device(task, "CPU", 0) : task_device(task, here.type.view(), here.id);
 }
 
 }  // namespace tagma

@@ -550,7 +550,9 @@ enum class message : std::uint16_t {
   restore_session,  ///< a call
   // Those of reports.hpp, again.
   begin_trace,  ///< a call: steps are recorded from now on
-  end_trace     ///< a call: those that have been
+  end_trace,    ///< a call: those that have been
+  // Of its own, beside list_variables.
+  list_devices  ///< a call
 };
 
 /// A task, and where it is.
@@ -649,11 +651,21 @@ struct variable_list {
   struct variable {
     std::string name;
     tensor_spec spec;
+    std::string device_type = "CPU";  ///< of the device of the task where it is,
+    std::int32_t device = 0;          ///< and its number
   };
   std::vector<variable> variables;
 
   [[nodiscard]] std::string body() const;
   [[nodiscard]] static variable_list read(std::string_view body);
+};
+
+/// The answer to `list_devices`: what a task has besides CPUs.
+struct device_offers {
+  std::vector<device_offer> others;  ///< of different types
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static device_offers read(std::string_view body);
 };
 
 /// The answer to `list_tasks`: the cluster as a server knows it, and which task of it the server is.
@@ -671,6 +683,8 @@ struct task_list {
 
 /// @file
 /// Definitions of messages.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
 
 // ---- tagma/cluster/service/words.hpp
 
@@ -819,6 +833,14 @@ TAGMA_DECL status_code read_code(word_reader& from, const char* what) {
   return code;
 }
 
+/// Throws InvalidArgument for what is no device of a task.
+TAGMA_DECL void check_device(std::string_view type, std::int32_t number, const char* what) {
+  constexpr std::int32_t most = 1024;
+  const parsed_device name = parse_device(sentence({"/device:", type, ":", number}));
+  if (type.size() > device_text::capacity || number >= most || !name || name->type.view() != type)
+    fail(status_code::invalid_argument, {"message '", what, "': no task has a device ", type, ":", number});
+}
+
 }  // namespace detail
 
 TAGMA_DECL std::vector<placed_task> tasks_of(const cluster& c) {
@@ -947,15 +969,51 @@ TAGMA_DECL end_run end_run::read(std::string_view body) {
 TAGMA_DECL std::string variable_list::body() const {
   word_writer to;
   to.number(static_cast<std::uint32_t>(variables.size()));
-  for (const variable& v : variables) to.text(v.name), to.spec(v.spec);
+  for (const variable& v : variables) to.text(v.name), to.spec(v.spec), to.text(v.device_type), to.number(v.device);
   return to.take();
 }
 
 TAGMA_DECL variable_list variable_list::read(std::string_view body) {
   word_reader from(body, "variable_list");
   variable_list m;
-  m.variables.resize(from.count(6));
-  for (variable& v : m.variables) v.name = from.text(), v.spec = from.spec();
+  m.variables.resize(from.count(14));
+  for (variable& v : m.variables) {
+    v.name = from.text(), v.spec = from.spec(), v.device_type = from.text(), v.device = from.number<std::int32_t>();
+    detail::check_device(v.device_type, v.device, "variable_list");
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string device_offers::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(others.size()));
+  for (const device_offer& o : others) {
+    to.text(o.type), to.number(static_cast<std::int32_t>(o.count));
+    to.number(static_cast<std::uint32_t>(o.operations.size()));
+    for (const std::string& name : o.operations) to.text(name);
+  }
+  return to.take();
+}
+
+TAGMA_DECL device_offers device_offers::read(std::string_view body) {
+  word_reader from(body, "device_offers");
+  device_offers m;
+  const std::size_t types = from.count(12);
+  if (types > 31) fail(status_code::invalid_argument, {"message 'device_offers': ", types, " types of devices"});
+  m.others.resize(types);
+  for (device_offer& o : m.others) {
+    o.type = from.text(), o.count = from.number<std::int32_t>();
+    detail::check_device(o.type, o.count - (o.count > 0), "device_offers");
+    if (o.type == "CPU") fail(status_code::invalid_argument, "message 'device_offers': CPUs are not listed");
+    o.operations.resize(from.count(4));
+    for (std::string& name : o.operations) name = from.text();
+    if (!std::is_sorted(o.operations.begin(), o.operations.end()))
+      fail(status_code::invalid_argument, "message 'device_offers': operations are not in the order of their names");
+    for (const device_offer& other : m.others)
+      if (&other != &o && other.type == o.type)
+        fail(status_code::invalid_argument, {"message 'device_offers': devices of type ", o.type, " are there twice"});
+  }
   from.end();
   return m;
 }
@@ -2714,6 +2772,8 @@ struct server_status {
   struct device {
     std::string name;                  ///< the complete one
     std::uint64_t variable_bytes = 0;  ///< of the current values of variables
+    std::uint64_t used_bytes = 0;      ///< of memory of its own, that variables and plans take; 0 of a CPU
+    std::uint64_t limit_bytes = 0;     ///< that the process may take of that; 0: none has been taken yet
   };
   /// A connection to another process.
   struct connection {
@@ -2775,6 +2835,7 @@ struct resource_list {
     std::int64_t capacity = -1;  ///< of a queue; -1: no limit
     std::uint32_t adding = 0;    ///< who waits to add something to a queue
     std::uint32_t taking = 0;    ///< who waits for something from a queue, a reader or an iterator
+    std::string device{};        ///< of the task, which has a variable: "/device:GPU:1"
   };
   std::vector<entry> resources;
 
@@ -2909,7 +2970,8 @@ TAGMA_DECL std::string server_status::body() const {
   to.number(uptime_ns), to.number(resident_bytes), to.number(graphs), to.number(runs);
   to.number(runs_begun), to.number(runs_failed);
   to.number(static_cast<std::uint32_t>(devices.size()));
-  for (const device& d : devices) to.text(d.name), to.number(d.variable_bytes);
+  for (const device& d : devices)
+    to.text(d.name), to.number(d.variable_bytes), to.number(d.used_bytes), to.number(d.limit_bytes);
   to.number(static_cast<std::uint32_t>(connections.size()));
   for (const connection& c : connections) {
     to.flag(c.incoming), to.text(c.peer.job), to.number(static_cast<std::int32_t>(c.peer.task)), to.text(c.role);
@@ -2927,8 +2989,11 @@ TAGMA_DECL server_status server_status::read(std::string_view body) {
   m.build = from.text(), m.uptime_ns = from.number<std::int64_t>(), m.resident_bytes = from.number<std::uint64_t>();
   m.graphs = from.number<std::uint32_t>(), m.runs = from.number<std::uint32_t>();
   m.runs_begun = from.number<std::uint64_t>(), m.runs_failed = from.number<std::uint64_t>();
-  m.devices.resize(from.count(12));
-  for (device& d : m.devices) d.name = from.text(), d.variable_bytes = from.number<std::uint64_t>();
+  m.devices.resize(from.count(28));
+  for (device& d : m.devices) {
+    d.name = from.text(), d.variable_bytes = from.number<std::uint64_t>();
+    d.used_bytes = from.number<std::uint64_t>(), d.limit_bytes = from.number<std::uint64_t>();
+  }
   m.connections.resize(from.count(86));
   for (connection& c : m.connections) {
     c.incoming = from.flag(), c.peer.job = from.text(), c.peer.task = from.number<std::int32_t>();
@@ -2971,7 +3036,7 @@ TAGMA_DECL std::string resource_list::body() const {
   to.number(static_cast<std::uint32_t>(resources.size()));
   for (const entry& r : resources) {
     to.text(r.kind), to.text(r.name), to.text(r.detail), to.spec(r.spec), to.flag(r.initialized), to.flag(r.closed);
-    to.number(r.size), to.number(r.capacity), to.number(r.adding), to.number(r.taking);
+    to.number(r.size), to.number(r.capacity), to.number(r.adding), to.number(r.taking), to.text(r.device);
   }
   return to.take();
 }
@@ -2979,12 +3044,12 @@ TAGMA_DECL std::string resource_list::body() const {
 TAGMA_DECL resource_list resource_list::read(std::string_view body) {
   word_reader from(body, "resource_list");
   resource_list m;
-  m.resources.resize(from.count(40));
+  m.resources.resize(from.count(44));
   for (entry& r : m.resources) {
     r.kind = from.text(), r.name = from.text(), r.detail = from.text(), r.spec = from.spec();
     r.initialized = from.flag(), r.closed = from.flag();
     r.size = from.number<std::int64_t>(), r.capacity = from.number<std::int64_t>();
-    r.adding = from.number<std::uint32_t>(), r.taking = from.number<std::uint32_t>();
+    r.adding = from.number<std::uint32_t>(), r.taking = from.number<std::uint32_t>(), r.device = from.text();
   }
   from.end();
   return m;
@@ -3299,7 +3364,7 @@ class cluster_session {
   /// Throws InvalidArgument for what cannot be placed or cut, Unavailable for a task that does not come, with its name,
   /// and what a server says of its part.
   /// @param by outlives the session
-  /// @param home the task where everything is that asks for nothing
+  /// @param home preferred, among devices of one type, for what asks for nothing
   cluster_session(transport::network& by, const cluster& members, const task_id& home, const any_program& program,
                   cluster_session_options options = {});
   cluster_session(const cluster_session&) = delete;
@@ -3359,7 +3424,8 @@ class cluster_session {
   restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns);
   /// @}
 
-  /// The complete name of the device of a node of the program.
+  /// The complete name of the device of a node of the program; of what a loop has moved to another task
+  /// (graph/cut.hpp), that of the task.
   [[nodiscard]] device_spec device_of(ir::node_id node) const { return devices_[static_cast<std::size_t>(node)]; }
 
  private:
@@ -3378,7 +3444,8 @@ class cluster_session {
   /// @}
   /// For the answers of tasks that may not be there yet: it is told who is missing.
   [[nodiscard]] service::wait_limits waits_for(const service::task_questions& all);
-  void list_variables(variable_homes& homes);
+  /// Asks all tasks what devices they have, and where the variables of the program are already.
+  void learn(std::vector<task_devices>& devices, variable_homes& homes);
   void add_parts(const std::vector<bool>& which, std::uint64_t first_step);
   void add_missing_parts();
   /// @param again set if it has failed, but may be done by servers that know nothing of it
@@ -3759,10 +3826,14 @@ TAGMA_DECL void cluster_session::begin_here(const cluster& members, const task_i
   std::vector<task_devices> devices = visible_tasks(devices_of(members), home, options_.device_filters);
   for (const task_devices& d : devices) add_task(members, d.id);
   variable_homes homes;
-  list_variables(homes);
+  learn(devices, homes);
   const cluster_site site(program_, std::move(devices), home, homes);
-  for (ir::node_id i = 0; i < program_.graph().size(); ++i) devices_.push_back(site.device_of(i));
   cut_ = ir::cut(program_.graph(), site.view());
+  for (ir::node_id i = 0; i < program_.graph().size(); ++i) {
+    const std::int16_t there = cut_.task[static_cast<std::size_t>(i)];
+    devices_.push_back(there == site.view().task[i] ? site.device_of(i)
+                                                    : task_device(tasks_[static_cast<std::size_t>(there)].id));
+  }
   for (const ir::graph_part& part : cut_.parts) {
     has_part_.push_back(part.graph.view().size() > 0);
     has_state_.push_back(has_state(part.graph.view()));
@@ -3824,29 +3895,36 @@ TAGMA_DECL service::wait_limits cluster_session::waits_for(const service::task_q
   return limits;
 }
 
-TAGMA_DECL void cluster_session::list_variables(variable_homes& homes) {
+TAGMA_DECL void cluster_session::learn(std::vector<task_devices>& devices, variable_homes& homes) {
   service::gathering all;
-  service::task_questions asked;
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    asked.push_back(std::make_unique<service::question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
-    transport::outgoing m;
-    m.kind = static_cast<std::uint16_t>(service::message::list_variables);
-    m.body = options_.container;
-    outlets_[t]->ask(std::move(m), options_.connect_ns, *asked.back());
-  }
+  const auto ask = [&](service::message kind, const std::string& body) {
+    service::task_questions asked;
+    for (std::size_t t = 0; t < tasks_.size(); ++t) {
+      asked.push_back(std::make_unique<service::question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
+      transport::outgoing m;
+      m.kind = static_cast<std::uint16_t>(kind);
+      m.body = body;
+      outlets_[t]->ask(std::move(m), options_.connect_ns, *asked.back());
+    }
+    return asked;
+  };
+  const service::task_questions offers = ask(service::message::list_devices, {});
+  const service::task_questions variables = ask(service::message::list_variables, options_.container);
   // There will be no session: nobody is waited for any more.
   all.wait(
       [&](const error&) {
         for (const auto& out : outlets_) out->close();
       },
-      waits_for(asked));
-  for (std::size_t t = 0; t < tasks_.size(); ++t)
-    for (const auto& v : service::variable_list::read(asked[t]->bulk_text()).variables) {
+      waits_for(variables));
+  const std::string prefix = runtime::name_in_container(options_.variable_prefix, "");
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    devices[t].others = service::device_offers::read(offers[t]->bulk_text()).others;
+    for (const auto& v : service::variable_list::read(variables[t]->bulk_text()).variables) {
       std::string_view name = v.name;
-      const std::string prefix = runtime::name_in_container(options_.variable_prefix, "");
       if (!name.starts_with(prefix)) continue;
-      homes.emplace(std::string(name.substr(prefix.size())), task_device(tasks_[t].id, "CPU", 0));
+      homes.emplace(std::string(name.substr(prefix.size())), task_device(tasks_[t].id, v.device_type, v.device));
     }
+  }
 }
 
 TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::uint64_t first_step) {
@@ -3921,7 +3999,12 @@ TAGMA_DECL void cluster_session::add_missing_parts() {
     try {
       add_parts(one, first_step);
     } catch (const error& e) {
-      if (e.code() != status_code::already_exists) failed = std::current_exception();
+      if (e.code() == status_code::invalid_argument)
+        failed = std::make_exception_ptr(
+            error(status_code::aborted, sentence({"a server was started anew, and is another one now: ",
+                                                  runtime::without_code(e.what()), "; a new session places anew"})));
+      else if (e.code() != status_code::already_exists)
+        failed = std::current_exception();
     } catch (...) {
       failed = std::current_exception();
     }
@@ -4172,6 +4255,8 @@ struct worker_options {
   transport::options link{};                     ///< whom it believes; `self` is who it is
   int intra_op_threads = 0;                      ///< of each graph, as of a session
   int inter_op_threads = 0;                      ///< likewise
+  const runtime::device_kind* others = nullptr;  ///< devices besides CPUs; nullptr: there are CPUs alone
+  gpu_options others_use{};                      ///< how they are used
   std::size_t most_runs = 256;                   ///< parts of runs at the same time; others wait
   std::int64_t peers_ns = 30'000'000'000;        ///< how long it waits for other tasks
   std::int64_t lease_ns = 60'000'000'000;        ///< how long graphs stay whose client has lost its connection
@@ -5327,9 +5412,15 @@ class checkpoint_folder {
   /// Throws NotFound for a checkpoint, a file or a variable that is not there, InvalidArgument for another type or
   /// shape, DataLoss for what is damaged.
   restored_shard restore(const restore_shard& how, const std::vector<std::string>& names, runtime::state_container& to);
-  /// Makes the variables of the newest checkpoint of a series, where a container has none of that name.
+  /// Makes the variables of the newest checkpoint of a series, where a container has none of that name; on the device
+  /// that a text of the index names for one, if there is such a device, else on the host.
+  /// @param others devices besides CPUs, if there are any
+  /// @param elsewhere how many are on the host, for want of such a device or of room there
   /// @returns the texts as above; nothing if there is no such checkpoint
-  restored_shard restore_all(const std::string& series, runtime::state_container& to, std::size_t& count);
+  restored_shard restore_all(const std::string& series, runtime::state_container& to,
+                             const counted<runtime::accelerator>& others, std::size_t& count, std::size_t& elsewhere);
+  /// Such texts, for the variables of a container that no host has; at most as many as there are digests.
+  static void add_devices(runtime::state_container& of, std::vector<std::pair<std::string, std::string>>& to);
 
   /// The newest checkpoint of a series; empty if there is none.
   [[nodiscard]] std::string newest(std::string_view series) const;
@@ -5765,8 +5856,27 @@ TAGMA_DECL restored_shard checkpoint_folder::restore(const restore_shard& how, c
   return told;
 }
 
+namespace detail {
+
+inline constexpr std::string_view device_key = "device:";
+
+TAGMA_DECL std::string device_text_of(std::string_view type, int number) { return sentence({type, ":", number}); }
+
+}  // namespace detail
+
+TAGMA_DECL void checkpoint_folder::add_devices(runtime::state_container& of,
+                                               std::vector<std::pair<std::string, std::string>>& to) {
+  of.each([&](runtime::resource& r) {
+    if (r.kind() != "variable") return;
+    const auto& v = static_cast<const runtime::stored_variable&>(r);
+    if (v.device() >= 0 && to.size() < detail::most_digests)
+      to.emplace_back(std::string(detail::device_key) + v.name(), detail::device_text_of(v.device_type(), v.device()));
+  });
+}
+
 TAGMA_DECL restored_shard checkpoint_folder::restore_all(const std::string& series, runtime::state_container& to,
-                                                         std::size_t& count) {
+                                                         const counted<runtime::accelerator>& others,
+                                                         std::size_t& count, std::size_t& elsewhere) {
   const std::string name = newest(series);
   if (name.empty()) return {};
   const safetensors::index all = find(name);
@@ -5778,9 +5888,20 @@ TAGMA_DECL restored_shard checkpoint_folder::restore_all(const std::string& seri
     for (const safetensors::stored_tensor& t : stored.entries()) {
       const auto mapped = all.files.find(t.name);
       if (mapped == all.files.end() || mapped->second != file || t.type == dtype::none) continue;
+      const auto text = all.texts.find(std::string(detail::device_key) + t.name);
+      int device = runtime::on_host;
+      for (int d = 0; others && text != all.texts.end() && d < others->devices(); ++d)
+        if (text->second == detail::device_text_of(others->type(), d)) device = d;
       (void)to.find_or_add("variable", t.name, [&] {
+        const tensor_spec spec{t.type, t.dims};
+        if (device >= 0) try {
+            return counted<runtime::resource>(new runtime::stored_variable(t.name, spec, device, others));
+          } catch (const error& e) {
+            if (e.code() != status_code::resource_exhausted) throw;
+          }
+        elsewhere += text != all.texts.end();
         return counted<runtime::resource>(
-            new runtime::stored_variable(t.name, {t.type, t.dims}, runtime::on_host, counted<runtime::accelerator>()));
+            new runtime::stored_variable(t.name, spec, runtime::on_host, counted<runtime::accelerator>()));
       });
     }
   }
@@ -6170,7 +6291,8 @@ struct remote_connection : reached_server {
 template <class Program>
 class remote_session : detail::remote_connection, public detail::typed_cluster_runs<Program> {
  public:
-  /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there
+  /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there, or on a
+  /// device of a better type
   remote_session(const Program& program, std::string_view target, const cluster_session_options& options = {})
       : detail::remote_connection(detail::as_data(program), target, options),
         detail::typed_cluster_runs<Program>(this->by_names) {}
@@ -7139,8 +7261,10 @@ TAGMA_DECL registered_part::registered_part(add_part what, const any_program& pr
       session_options{.seed = TAGMA_BROKEN(seed_forgotten) ? 0 : what_.seed,
                       .intra_op_threads = options.intra_op_threads,
                       .inter_op_threads = options.inter_op_threads,
+                      .gpu = options.others_use,
                       .state = state,
-                      .variable_prefix = TAGMA_BROKEN(prefix_forgotten) ? std::string() : what_.variable_prefix});
+                      .variable_prefix = TAGMA_BROKEN(prefix_forgotten) ? std::string() : what_.variable_prefix},
+      options.others);
   const ir::graph_view g = program_.graph();
   for (ir::node_id i = 0; i < g.size(); ++i) {
     if (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>)
@@ -7443,6 +7567,7 @@ struct worker_view {
   std::vector<std::shared_ptr<registered_part>> parts;
   std::vector<std::pair<std::uint64_t, std::shared_ptr<last_told>>> opening;  ///< graphs of sessions that open
   std::vector<server_status::connection> connections;
+  counted<runtime::accelerator> others;  ///< devices besides CPUs, if it has any
 
   /// The container of a name. Throws NotFound, with those that there are.
   [[nodiscard]] container_option find(const std::string& name) const;
@@ -8662,6 +8787,7 @@ TAGMA_COLD TAGMA_DECL resource_list::entry entry_of(runtime::resource& r) {
     const auto& v = static_cast<const runtime::stored_variable&>(r);
     e.spec = v.spec(), e.detail = v.text(), e.initialized = v.initialized(),
     e.size = static_cast<std::int64_t>(v.bytes());
+    e.device = sentence({"/device:", v.device_type(), ":", v.device() < 0 ? 0 : v.device()});
   } else if (e.kind == "queue") {
     auto& q = static_cast<runtime::queue&>(r);
     e.detail = q.text();
@@ -8778,6 +8904,24 @@ TAGMA_COLD TAGMA_DECL std::uint32_t worker_view::graphs_of(const std::string& na
 
 namespace detail {
 
+TAGMA_COLD TAGMA_DECL std::vector<server_status::device> devices_of(const worker_view& v) {
+  std::vector<server_status::device> all{{to_string(task_device(v.self, "CPU", 0))}};
+  for (int d = 0; v.others && d < v.others->devices(); ++d) {
+    const runtime::memory_use memory = v.others->memory(d);
+    all.push_back({to_string(task_device(v.self, v.others->type(), d)), 0, static_cast<std::uint64_t>(memory.used),
+                   static_cast<std::uint64_t>(memory.limit)});
+  }
+  for (const auto& [name, c] : v.states)
+    container_option(c).state()->each([&](runtime::resource& r) {
+      if (r.kind() != "variable") return;
+      const auto& variable = static_cast<const runtime::stored_variable&>(r);
+      // Variables are on the devices of the worker.
+      const auto at = static_cast<std::size_t>(variable.device() + 1);
+      if (at < all.size()) all[at].variable_bytes += variable.bytes();
+    });
+  return all;
+}
+
 TAGMA_COLD TAGMA_DECL server_status status_of(const worker_view& v) {
   server_status s;
   s.self = v.self, s.incarnation = v.incarnation, s.build = build_info();
@@ -8786,12 +8930,7 @@ TAGMA_COLD TAGMA_DECL server_status status_of(const worker_view& v) {
   for (const auto& part : v.parts) part->list_runs(runs, v.now_ns);
   for (const run_list::run& r : runs.runs) s.runs += r.asked;
   s.runs_begun = v.runs_begun, s.runs_failed = v.runs_failed;
-  server_status::device cpu{to_string(task_device(v.self, "CPU", 0)), 0};
-  for (const auto& [name, c] : v.states)
-    container_option(c).state()->each([&](runtime::resource& r) {
-      if (r.kind() == "variable") cpu.variable_bytes += static_cast<const runtime::stored_variable&>(r).bytes();
-    });
-  s.devices.push_back(std::move(cpu));
+  s.devices = devices_of(v);
   s.connections = v.connections;
   return s;
 }
@@ -9134,13 +9273,7 @@ namespace tagma::service {
 
 class worker_core final : public std::enable_shared_from_this<worker_core> {
  public:
-  worker_core(transport::network& by, worker_options options)
-      : network_(by),
-        options_(std::move(options)),
-        started_ns_(by.now()),
-        folder_(options_.checkpoints, {options_.link.self.job, options_.link.self.task}, options_.checkpoint_chain),
-        crew_(options_.most_runs),
-        drivers_(options_.most_runs) {}
+  worker_core(transport::network& by, worker_options options);
 
   [[nodiscard]] container state(const std::string& name, isolation kept_apart);
   [[nodiscard]] std::shared_ptr<inlet_handler> accept();
@@ -9190,6 +9323,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
                   inside_gate* inside = nullptr);
   [[nodiscard]] run_answer run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
                                std::int64_t time_left_ns);
+  void start_others();
   [[nodiscard]] std::string variables_of(const std::string& container);
   [[nodiscard]] worker_view look();
   void inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from, const transport::incoming& m);
@@ -9224,6 +9358,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   transport::network& network_;
   worker_options options_;
   std::int64_t started_ns_;
+  counted<runtime::accelerator> others_;  // devices besides CPUs, if there are any; outlives what is there
+  device_offers offer_;
   atomic<std::uint64_t> runs_begun_{0}, runs_failed_{0};
   std::mutex mutex_;
   bool stopped_ = false;
@@ -9248,6 +9384,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
 /// @file
 /// Definitions of worker_core.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
 #include <chrono>
 
 // ---- tagma/cluster/service/permissions.hpp
@@ -9297,6 +9434,7 @@ inline constexpr permission permissions[] = {
     {message::restore_session, "restore_session", transport::authority::chief},
     {message::begin_trace, "begin_trace", transport::authority::worker},
     {message::end_trace, "end_trace", transport::authority::worker},
+    {message::list_devices, "list_devices", transport::authority::worker},
 };
 
 /// The row of a kind; nullptr for one that is not known, which nobody does anything about.
@@ -9332,6 +9470,33 @@ TAGMA_DECL std::optional<error> not_permitted(const transport::link& from, std::
 }  // namespace tagma::service
 
 namespace tagma::service {
+
+TAGMA_DECL worker_core::worker_core(transport::network& by, worker_options options)
+    : network_(by),
+      options_(std::move(options)),
+      started_ns_(by.now()),
+      folder_(options_.checkpoints, {options_.link.self.job, options_.link.self.task}, options_.checkpoint_chain),
+      crew_(options_.most_runs),
+      drivers_(options_.most_runs) {
+  if (options_.others != nullptr) start_others();
+}
+
+TAGMA_COLD TAGMA_DECL void worker_core::start_others() {
+  counted<runtime::accelerator> started(options_.others->start(options_.others_use).release());
+  if (started->devices() == 0) {
+    tell(sentence({"there is no ", options_.others->type, " here; programs are placed on the CPU"}));
+    options_.others = nullptr;
+    return;
+  }
+  others_ = std::move(started);
+  device_offer offer{std::string(options_.others->type), others_->devices(), {}};
+  for (const ir::operation_face* const f : device::operations::operation_faces()) {
+    const ir::op_info& op = f->info();
+    if (op.has_step() && !op.on_host && options_.others->has_kernel(op)) offer.operations.emplace_back(op.name);
+  }
+  std::sort(offer.operations.begin(), offer.operations.end());
+  offer_.others.push_back(std::move(offer));
+}
 
 TAGMA_DECL container worker_core::state(const std::string& name, isolation kept_apart) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -9577,6 +9742,8 @@ TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, 
         by->reply(request, all.body());
         return;
       }
+      case message::list_devices:
+        return by->reply(request, {}, std::make_shared<const std::string>(offer_.body()));
       case message::list_variables:
         return answer_soon(by, request, [this, by, request, name = std::string(m.body)] {
           by->reply(request, {}, std::make_shared<const std::string>(variables_of(name)));
@@ -9888,10 +10055,13 @@ TAGMA_DECL void worker_core::begin_own_checkpoints() {
   for (const std::string& s : series) {
     std::map<std::string, std::string> texts;
     for (const auto& [key, text] : folder_.texts_of(folder_.newest(s))) texts.emplace(key, text);
-    std::size_t count = 0;
-    (void)folder_.restore_all(s, *container_option(state(texts["container"], isolation::variables)).state(), count);
+    std::size_t count = 0, elsewhere = 0;
+    (void)folder_.restore_all(s, *container_option(state(texts["container"], isolation::variables)).state(), others_,
+                              count, elsewhere);
     tell(sentence({count, " variables of container '", texts["container"], "' are as they were at ", texts["saved"],
                    ", in checkpoint '", folder_.newest(s), "'; updates since then are lost"}));
+    if (elsewhere != 0)
+      tell(sentence({elsewhere, " of these are on the CPU: the device where they were is not there, or has no room"}));
   }
   save_later();
 }
@@ -9922,8 +10092,12 @@ TAGMA_DECL void worker_core::save_own() {
       const saved_shard made = save(how, false);
       const bool changed =
           std::any_of(made.variables.begin(), made.variables.end(), [](const auto& v) { return v.written; });
-      if (changed)
-        folder_.commit({how.name, token, options_.checkpoints_kept, {{"container", name}, {"cut", "variables"}}}, made);
+      if (changed) {
+        commit_save what{how.name, token, options_.checkpoints_kept, {{"container", name}, {"cut", "variables"}}};
+        if (const std::optional<container> known = known_state(name))
+          checkpoint_folder::add_devices(*container_option(*known).state(), what.texts);
+        folder_.commit(what, made);
+      }
       folder_.end(token, changed);
     } catch (...) {
       tell(sentence({"checkpoint '", series, "' was not made: ", detail::caught_error().what()}));
@@ -10202,6 +10376,7 @@ TAGMA_COLD TAGMA_DECL worker_view worker_core::look() {
   v.self = {options_.link.self.job, options_.link.self.task}, v.incarnation = options_.link.self.incarnation;
   v.now_ns = network_.now(), v.uptime_ns = v.now_ns - started_ns_;
   v.runs_begun = runs_begun_.load(memory_order::relaxed), v.runs_failed = runs_failed_.load(memory_order::relaxed);
+  v.others = others_;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     v.states = states_;
@@ -10230,7 +10405,7 @@ TAGMA_DECL std::string worker_core::variables_of(const std::string& name) {
   container_option(known).state()->each([&](const runtime::resource& r) {
     if (r.kind() != "variable") return;
     const auto& v = static_cast<const runtime::stored_variable&>(r);
-    all.variables.push_back({v.name(), v.spec()});
+    all.variables.push_back({v.name(), v.spec(), std::string(v.device_type()), v.device() < 0 ? 0 : v.device()});
   });
   return all.body();
 }
@@ -10373,6 +10548,7 @@ struct server_options {
   transport::tls_files tls{};
   int intra_op_threads = 0;  ///< of each program, as of a session
   int inter_op_threads = 0;
+  gpu_options gpu{};  ///< of all its programs together, where it has devices besides CPUs
   transport::patience patience{};
   bool shared_memory = true;  ///< with clients and servers of the same user on its machine, if they do, too
   std::string checkpoints{};  ///< a directory for checkpoints, one for all servers; empty: none are made
@@ -10391,7 +10567,14 @@ class server {
  public:
   /// Throws Unavailable or AlreadyExists if its address cannot be had, and PermissionDenied for one that other machines
   /// reach without a secret.
-  explicit server(const role& who, const server_options& options = {});
+  explicit server(const role& who, const server_options& options = {}) : server(who, options, nullptr) {}
+  /// The same with devices besides CPUs, such as `tagma::gpus()` or `tagma::fake_gpus()`, which outlive it: programs of
+  /// its clients are placed there as well.
+  /// @{
+  server(const role& who, const server_options& options, const runtime::device_kind& others)
+      : server(who, options, &others) {}
+  server(const role& who, const server_options& options, const runtime::device_kind* others);
+  /// @}
   ~server();
   server(const server&) = delete;
   server& operator=(const server&) = delete;
@@ -10419,6 +10602,7 @@ namespace tagma {
 namespace detail {
 
 TAGMA_COLD TAGMA_DECL service::worker_options worker_options_of(const role& who, const server_options& options,
+                                                                const runtime::device_kind* others,
                                                                 transport::network& by) {
   service::worker_options w;
   w.members = who.cluster();
@@ -10435,6 +10619,8 @@ TAGMA_COLD TAGMA_DECL service::worker_options worker_options_of(const role& who,
   w.link.shared_memory = options.shared_memory;
   w.intra_op_threads = options.intra_op_threads;
   w.inter_op_threads = options.inter_op_threads;
+  w.others = others;
+  w.others_use = options.gpu;
   w.checkpoints = options.checkpoints;
   w.checkpoint_chain = options.checkpoint_chain;
   w.checkpoint_every_ns = options.checkpoint_every_ns;
@@ -10446,9 +10632,9 @@ TAGMA_COLD TAGMA_DECL service::worker_options worker_options_of(const role& who,
 
 }  // namespace detail
 
-TAGMA_DECL server::server(const role& who, const server_options& options)
+TAGMA_DECL server::server(const role& who, const server_options& options, const runtime::device_kind* others)
     : worker_(network_, to_string(listen_at(who.task_address(), options.bind).bind),
-              detail::worker_options_of(who, options, network_)),
+              detail::worker_options_of(who, options, others, network_)),
       target_("tagma://" + worker_.address()) {}
 
 TAGMA_DECL server::~server() = default;

@@ -2579,6 +2579,7 @@ struct op_info {
   bool unasked = false;          ///< it is where others are, whatever device scopes ask
   int outputs = 0;               ///< results, if there are several, each a node of kind `output`
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
+  bool on_host = false;          ///< only a host has a kernel for it
   bool late = false;             ///< its kernel finds extents of what it makes, which `infer` leaves dynamic
   infer_function infer = nullptr;
   infer_function bound = nullptr;  ///< of what is late: the same with the largest extents; nullptr: nobody knows them
@@ -2635,6 +2636,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::unasked; }) info.unasked = Op::unasked;
   if constexpr (requires { Op::outputs; }) info.outputs = Op::outputs;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
+  if constexpr (requires { Op::on_host; }) info.on_host = Op::on_host;
   if constexpr (requires { Op::late; }) info.late = Op::late;
   if constexpr (requires { &Op::bound; }) info.bound = &Op::bound;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
@@ -18527,13 +18529,20 @@ inline constexpr bool knows_accelerators = accelerator_of<Graph, 0>::exists || a
                                            accelerator_of<Graph, 2>::exists || accelerator_of<Graph, 3>::exists;
 static_assert(most_kinds == 4);
 
-/// True for nodes that only a host computes: what makes or takes strings, or a resource, or finds extents without a
-/// bound.
+/// True for nodes that only a host computes: what makes or takes strings, or a resource, finds extents without a bound,
+/// or leads to another process.
 [[nodiscard]] constexpr bool needs_host(const graph_view& g, node_id i) {
   const auto is_of_host = [&](node_id n) { return g[n].spec.type == dtype::string || g.info(n).is(op_kind::resource); };
-  bool needs = is_of_host(i) || (g.info(i).late && g.info(i).bound == nullptr);
+  bool needs = is_of_host(i) || g.info(i).on_host || (g.info(i).late && g.info(i).bound == nullptr);
   for (const node_id in : g.inputs(i)) needs = needs || is_of_host(in);
   return needs;
+}
+
+/// True if a device that is no CPU may have a node. What only says where bytes are needs no kernel.
+/// @param has_kernel asked for the operation of a node that has a step
+template <class F>
+[[nodiscard]] constexpr bool is_for_device(const graph_view& g, node_id i, const F& has_kernel) {
+  return !needs_host(g, i) && (!g.info(i).has_step() || has_kernel(g.info(i)));
 }
 
 /// The kind of a type of device, or -1 for CPUs and what nobody knows.
@@ -22078,6 +22087,12 @@ class session_pools;
 class step_pool;
 class bound_plan;
 
+/// Memory of a device, in bytes, as far as this process has to do with it.
+struct memory_use {
+  std::int64_t used = 0;   ///< that variables and plans take
+  std::int64_t limit = 0;  ///< that the process may take; 0 until it has taken some
+};
+
 /// Memory that an accelerator gave; destroyed, it is given back.
 class memory_block {
  public:
@@ -22161,6 +22176,8 @@ class accelerator : public counted_object {
   /// @param device becomes the number that it has there
   [[nodiscard]] virtual accelerator& kind_of(int& /*device*/) { return *this; }
   [[nodiscard]] virtual int devices() = 0;
+  /// Touches no device.
+  [[nodiscard]] virtual memory_use memory(int /*device*/) { return {}; }
   /// Memory of a device, or for `on_host`, of the host where devices reach it. Throws ResourceExhausted.
   /// @param purpose what it is for, as errors tell it
   [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes,
@@ -24930,6 +24947,8 @@ class stored_variable final : public resource {
   [[nodiscard]] const tensor_spec& spec() const { return spec_; }
   /// Of the accelerator where it is, or `on_host`.
   [[nodiscard]] int device() const { return device_; }
+  /// "GPU"; "CPU" where the host has it.
+  [[nodiscard]] std::string_view device_type() const;
   /// True if it is on a device of that type, the `number`th of them.
   [[nodiscard]] bool is_on(std::string_view type, int number) const;
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(bytes_of(spec_)); }
@@ -25081,6 +25100,10 @@ TAGMA_COLD TAGMA_DECL void stored_variable::drop_versions() {
     first_ = gone->next_;
     delete gone;
   }
+}
+
+TAGMA_COLD TAGMA_DECL std::string_view stored_variable::device_type() const {
+  return device_ < 0 ? std::string_view("CPU") : from_->type();
 }
 
 TAGMA_COLD TAGMA_DECL bool stored_variable::is_on(std::string_view type, int number) const {
@@ -27942,6 +27965,78 @@ void repeat_scalar(std::byte* to, dtype type, std::uint64_t count, double number
 
 #include <cstring>
 
+// ---- tagma/base/random_blocks.hpp
+
+/// @file
+/// Random bits of several blocks at once: those of `random_block`, two blocks in each instruction where there are some
+/// for that.
+
+#include <cstdint>
+
+namespace tagma {
+
+namespace detail {
+#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
+/// The words of two blocks, in the lower halves of 64-bit lanes: SSE2 multiplies these. Nobody reads the upper halves.
+struct two_blocks {
+  typedef std::uint64_t lanes __attribute__((vector_size(16)));
+  typedef int halves __attribute__((vector_size(16)));
+  lanes a, b, c, d;
+
+  TAGMA_INLINE static lanes both(std::uint64_t x) { return lanes{x, x}; }
+  TAGMA_INLINE static lanes times(const lanes& x, std::uint32_t factor) {
+    return __builtin_bit_cast(
+        lanes, __builtin_ia32_pmuludq128(__builtin_bit_cast(halves, x), __builtin_bit_cast(halves, both(factor))));
+  }
+  TAGMA_INLINE two_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt)
+      : a(both(first) + lanes{0, 1}),
+        b(((a >> 32) & 0xffffu) | std::uint64_t{std::uint32_t{attempt} << 16}),
+        c(both(key.step)),
+        d(both(key.stream)) {}
+  /// As in `philox_rounds`.
+  TAGMA_INLINE void round(std::uint32_t low, std::uint32_t high) {
+    const lanes x = times(a, 0xD2511F53u), y = times(c, 0xCD9E8D57u);
+    a = (y >> 32) ^ b ^ both(low);
+    b = y;
+    c = (x >> 32) ^ d ^ both(high);
+    d = x;
+  }
+  TAGMA_INLINE void store(std::uint32_t* words) const {
+    const lanes x = (a & 0xffffffffu) | (b << 32), y = (c & 0xffffffffu) | (d << 32);
+    const lanes one = __builtin_shufflevector(x, y, 0, 2), other = __builtin_shufflevector(x, y, 1, 3);
+    __builtin_memcpy(words, &one, 16);
+    __builtin_memcpy(words + 4, &other, 16);
+  }
+};
+#endif
+}  // namespace detail
+
+/// `random_block` of blocks in a row, a multiple of four: all words of the first, then those of the next.
+template <int Blocks>
+TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt,
+                                std::uint32_t (&words)[static_cast<unsigned>(4 * Blocks)]) {
+  static_assert(Blocks % 4 == 0);
+#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
+  for (unsigned i = 0; i < Blocks; i += 4) {  // one waits for its products while the other multiplies
+    detail::two_blocks one(key, first + i, attempt), other(key, first + i + 2, attempt);
+    auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
+    for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) {
+      one.round(low, high);
+      other.round(low, high);
+    }
+    one.store(words + 4 * i);
+    other.store(words + 4 * i + 8);
+  }
+#else
+  for (unsigned i = 0; i < Blocks; ++i) {
+    const philox_block r = random_block(key, first + i, attempt);
+    for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
+  }
+#endif
+}
+
+}  // namespace tagma
+
 namespace tagma::runtime {
 
 TAGMA_COLD TAGMA_DECL fans fans_of(const shape& dims) {
@@ -27973,7 +28068,17 @@ namespace detail {
 TAGMA_DECL void write_drawn(std::byte* to, dtype type, initializer_kind kind, double a, double b, const random_key& key,
                             std::uint64_t first, std::uint64_t last) {
   const std::size_t size = size_of(type);
-  for (std::uint64_t e = first; e < last; ++e) {
+  const bool uniform = kind == initializer_kind::uniform || kind == initializer_kind::glorot_uniform ||
+                       kind == initializer_kind::he_uniform;
+  std::uint64_t e = first;
+  for (; uniform && type == dtype::float32 && last - e >= 4; e += 4) {
+    std::uint32_t words[16];
+    random_blocks<4>(key, e, 0, words);
+    for (std::uint64_t i = 0; i < 4; ++i)  // as `initial_number`
+      store_as(to + (e + i) * sizeof(float),
+               static_cast<float>(a + (b - a) * uniform01(words[4 * i], words[4 * i + 1])));
+  }
+  for (; e < last; ++e) {
     const double number = initial_number(kind, key, e, a, b);
     if (type == dtype::float32)
       store_as(to + e * sizeof(float), static_cast<float>(number));
@@ -33482,16 +33587,25 @@ TAGMA_DECL pool_problem::pool_problem(const shape& x, const shape& y, ir::attrib
 
 namespace tagma::device::cpu::detail {
 
-/// A convolution whose batch is split into parts.
+/// A convolution whose batch is split into parts, or if it has few images, each of these into bands of rows.
 struct conv_problem : device::conv_problem {
   std::int64_t parts = 1, images_per_part = 1;
+  std::int64_t bands = 1, rows_per_band = 0;  ///< of an image; rows of its result
 
   using device::conv_problem::conv_problem;
 
   /// Splits the batch by the work it is, never by the number of threads, so that sums are always formed the same way.
   void split(std::int64_t most, double least_work);
+  /// Splits each image as well if parts of one image are fewer than `most` and have much work, by the same rule.
+  void split_rows(std::int64_t most, double least_work);
   /// Images of part `t`.
   [[nodiscard]] std::int64_t count(std::int64_t t) const;
+  /// Rows of a band: those of the result that it has, and those of the image that these see.
+  struct band {
+    std::int64_t first_in = 0, first_out = 0;
+    conv_axis rows;
+  };
+  [[nodiscard]] band band_of(std::int64_t number) const;
 };
 
 /// to[i] = sum of `count` vectors that follow each other in memory, `stride` apart.
@@ -33528,6 +33642,36 @@ TAGMA_DECL void conv_problem::split(std::int64_t most, double least_work) {
   if (parts < 1) parts = 1;
   images_per_part = pieces(images, parts);
   parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
+}
+
+TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double least_work) {
+  if (images_per_part != 1) return;
+  const double work = static_cast<double>(output_size()) * static_cast<double>(patch());
+  std::int64_t wanted = most / images;
+  if (work / least_work < static_cast<double>(wanted)) wanted = static_cast<std::int64_t>(work / least_work);
+  if (wanted > rows.out / 4) wanted = rows.out / 4;
+  if (wanted < 2) return;
+  rows_per_band = pieces(rows.out, wanted);
+  const std::int64_t found = pieces(rows.out, rows_per_band);
+  for (std::int64_t b = 0; b < found; ++b)
+    if (band_of(b).rows.in < 1) return;  // it sees nothing but padding, and is no image
+  bands = found;
+  parts = images * bands;
+}
+
+TAGMA_DECL conv_problem::band conv_problem::band_of(std::int64_t number) const {
+  band b;
+  b.first_out = number * rows_per_band;
+  const std::int64_t rest = rows.out - b.first_out;
+  b.rows = rows;
+  b.rows.out = rest < rows_per_band ? rest : rows_per_band;
+  const std::int64_t first = rows.seen(b.first_out, 0),
+                     end = rows.seen(b.first_out + b.rows.out - 1, rows.size - 1) + 1;
+  b.first_in = first < 0 ? 0 : first;
+  b.rows.in = (end < rows.in ? end : rows.in) - b.first_in;
+  b.rows.before = b.first_in - first;
+  b.rows.after = end < rows.in ? 0 : end - rows.in;
+  return b;
 }
 
 TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
@@ -34188,7 +34332,7 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_primitive make_dnnl_primitive(const dnnl_owned_
 
 namespace tagma::device::cpu::detail {
 
-/// One convolution, its batch split into tasks that run at once.
+/// One convolution, its batch or the rows of its images split into tasks that run at once.
 class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
@@ -34198,6 +34342,13 @@ class onednn_convolution {
   void run(const float* a, const float* b, const float* bias, float* out, runtime::executor& threads);
 
  private:
+  /// What parts have in common: images of so many rows.
+  struct kind {
+    std::int64_t images = 0;
+    conv_axis rows;
+    dnnl_owned_desc desc;
+    dnnl_owned_primitive primitive;
+  };
   /// One share of the batch; tasks share primitives, never memory.
   struct part {
     dnnl_owned_stream stream;
@@ -34205,14 +34356,17 @@ class onednn_convolution {
     dnnl_exec_arg_t args[5]{};
     int arg_count = 0;
     dnnl_primitive_t primitive = nullptr;
+    std::int64_t first_a = 0, first_b = 0, first_out = 0;  ///< elements of the operands in front of its own
   };
 
   onednn_convolution(const conv_problem& p, conv_role role, bool bias);
 
   [[nodiscard]] float* arranged() const { return reinterpret_cast<float*>(arranged_.data()); }
   [[nodiscard]] float* partial(std::int64_t t) const;
-  /// The implementation that oneDNN picks for a number of images; a null handle if it has only a reference.
-  [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, const conv_epilogue& after) const;
+  /// The kind of a part; nullptr if there are too many.
+  [[nodiscard]] kind* kind_of(std::int64_t t);
+  /// The implementation that oneDNN picks for a kind; a null handle if it has only a reference.
+  [[nodiscard]] dnnl_owned_desc describe(const kind& k, const conv_epilogue& after) const;
 
   void create();
 
@@ -34226,13 +34380,15 @@ class onednn_convolution {
   conv_role role_;
   bool biased_;
   dnnl_owned_layout filter_, any_filter_;
-  dnnl_owned_desc whole_, rest_;
-  dnnl_owned_primitive whole_primitive_, rest_primitive_, reorder_;
+  dnnl_owned_primitive reorder_;
   dnnl_owned_stream stream_;
   dnnl_owned_memory inner_memory_, outer_memory_;
   runtime::aligned_bytes arranged_, scratch_;
   std::size_t arranged_bytes_ = 0;
   heap_array<part> parts_;
+  static constexpr std::size_t most_kinds = 6;
+  kind kinds_[most_kinds];  // whole parts and the last one, or bands by the padding that they see
+  std::size_t kinds_used_ = 0;
 };
 
 }  // namespace tagma::device::cpu::detail
@@ -34252,14 +34408,16 @@ TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const c
                                                                          const conv_epilogue& after) {
   use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
   auto made = owned<onednn_convolution>(new onednn_convolution(p, role, after.biased));
-  const std::int64_t rest = p.count(p.parts - 1);
-  made->whole_ = made->describe(p.images_per_part, after);
-  if (rest != p.images_per_part) made->rest_ = made->describe(rest, after);
-  if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
   // All parts share one arranged filter, or sum theirs: they must agree on its layout.
   const dnnl_query_t filter =
       plays(role, conv_role::filter_gradient) ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
-  if (made->rest_ != nullptr && !equal(layout_of(made->whole_, filter), layout_of(made->rest_, filter))) return nullptr;
+  for (std::int64_t t = 0; t < p.parts; ++t) {
+    kind* const k = made->kind_of(t);
+    if (k == nullptr) return nullptr;
+    if (k->desc == nullptr) k->desc = made->describe(*k, after);
+    if (k->desc == nullptr || !equal(layout_of(made->kinds_[0].desc, filter), layout_of(k->desc, filter)))
+      return nullptr;
+  }
   made->create();
   return made;
 }
@@ -34273,15 +34431,13 @@ TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const fl
   const auto task = [&](std::int64_t t) __attribute__((cold)) {
     use_one_openmp_thread();
     part& one = parts_[t];
-    const std::int64_t first = t * p_.images_per_part;
-    const std::int64_t a_size = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
-    set_dnnl_data(one.a, a + first * a_size);
+    set_dnnl_data(one.a, a + one.first_a);
     if (sums) {
-      set_dnnl_data(one.b, b + first * p_.output_size());
+      set_dnnl_data(one.b, b + one.first_b);
       set_dnnl_data(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
     } else {
       set_dnnl_data(one.b, reorder_ == nullptr ? b : arranged());
-      set_dnnl_data(one.out, out + first * (is(conv_role::forward) ? p_.output_size() : p_.input_size()));
+      set_dnnl_data(one.out, out + one.first_out);
       if (biased_) set_dnnl_data(one.bias, bias);
     }
     check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
@@ -34312,10 +34468,23 @@ TAGMA_DECL float* onednn_convolution::partial(std::int64_t t) const {
   return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
 }
 
-TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(std::int64_t images,
-                                                                   const conv_epilogue& after) const {
-  const dnnl_dims_t x_dims = {images, p_.channels, p_.rows.in, p_.columns.in};
-  const dnnl_dims_t y_dims = {images, p_.filters, p_.rows.out, p_.columns.out}, bias_dims = {p_.filters};
+TAGMA_COLD TAGMA_DECL onednn_convolution::kind* onednn_convolution::kind_of(std::int64_t t) {
+  const bool banded = p_.bands > 1;
+  const std::int64_t images = banded ? 1 : p_.count(t);
+  const conv_axis rows = banded ? p_.band_of(t % p_.bands).rows : p_.rows;
+  for (std::size_t i = 0; i < kinds_used_; ++i)
+    if (const conv_axis& r = kinds_[i].rows; kinds_[i].images == images && r.in == rows.in && r.out == rows.out &&
+                                             r.before == rows.before && r.after == rows.after)
+      return &kinds_[i];
+  if (kinds_used_ == most_kinds) return nullptr;
+  kinds_[kinds_used_].images = images;
+  kinds_[kinds_used_].rows = rows;
+  return &kinds_[kinds_used_++];
+}
+
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(const kind& k, const conv_epilogue& after) const {
+  const dnnl_dims_t x_dims = {k.images, p_.channels, k.rows.in, p_.columns.in};
+  const dnnl_dims_t y_dims = {k.images, p_.filters, k.rows.out, p_.columns.out}, bias_dims = {p_.filters};
   const dnnl_owned_layout x = make_dnnl_layout(4, x_dims, dnnl_nhwc), y = make_dnnl_layout(4, y_dims, dnnl_nhwc);
   const dnnl_owned_layout bias = make_dnnl_layout(1, bias_dims, dnnl_a);
   const dnnl_convolution what{x.get(),
@@ -34324,8 +34493,8 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(std::int64_t 
                               y.get(),
                               {p_.rows.stride, p_.columns.stride},
                               {p_.rows.dilation - 1, p_.columns.dilation - 1},
-                              {p_.rows.before, p_.columns.before},
-                              {p_.rows.after, p_.columns.after}};
+                              {k.rows.before, p_.columns.before},
+                              {k.rows.after, p_.columns.after}};
   const dnnl_owned_attr attributes = make_dnnl_attributes(after.relu, after.six);
   dnnl_owned_desc chosen = describe_dnnl_convolution(what, attributes);
   if (chosen == nullptr) return chosen;
@@ -34349,7 +34518,7 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
   const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
   const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : is(conv_role::forward) ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
 
-  const dnnl_layout inner = layout_of(whole_, sums ? out_query : b_query), outer = filter_.get();
+  const dnnl_layout inner = layout_of(kinds_[0].desc, sums ? out_query : b_query), outer = filter_.get();
   arranged_bytes_ = (bytes_of(inner) + 63) / 64 * 64;
   arranged_ = runtime::aligned_bytes(arranged_bytes_ * static_cast<std::size_t>(sums ? p_.parts : 1));
   stream_ = make_dnnl_stream();
@@ -34363,19 +34532,29 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
     reorder_ = make_dnnl_primitive(desc, "a reordering");
   }
 
-  whole_primitive_ = make_dnnl_primitive(whole_, "a convolution");
-  if (rest_ != nullptr) rest_primitive_ = make_dnnl_primitive(rest_, "a convolution");
-  const std::size_t scratch = bytes_of(layout_of(whole_, dnnl_query_scratchpad_md));
-  const std::size_t rest_scratch = rest_ == nullptr ? 0 : bytes_of(layout_of(rest_, dnnl_query_scratchpad_md));
-  const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
+  std::size_t each = 0;
+  for (std::size_t i = 0; i < kinds_used_; ++i) {
+    kinds_[i].primitive = make_dnnl_primitive(kinds_[i].desc, "a convolution");
+    const std::size_t scratch = (bytes_of(layout_of(kinds_[i].desc, dnnl_query_scratchpad_md)) + 63) / 64 * 64;
+    each = scratch > each ? scratch : each;
+  }
   scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
 
+  const std::int64_t image_of_a = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
+  const std::int64_t image_of_out = is(conv_role::forward) ? p_.output_size() : p_.input_size();
   parts_ = heap_array<part>(p_.parts);
   for (std::size_t t = 0; t < parts_.size(); ++t) {
     part& one = parts_[t];
-    const bool last = rest_ != nullptr && t + 1 == parts_.size();
-    const dnnl_owned_desc& d = last ? rest_ : whole_;
-    one.primitive = (last ? rest_primitive_ : whole_primitive_).get();
+    const auto number = static_cast<std::int64_t>(t), image = number / p_.bands * p_.images_per_part;
+    one.first_a = image * image_of_a, one.first_b = image * p_.output_size(), one.first_out = image * image_of_out;
+    if (p_.bands > 1) {
+      const conv_problem::band rows = p_.band_of(number % p_.bands);
+      one.first_a += rows.first_in * p_.columns.in * p_.channels;
+      one.first_out += rows.first_out * p_.columns.out * p_.filters;
+    }
+    const kind& k = *kind_of(number);
+    const dnnl_owned_desc& d = k.desc;
+    one.primitive = k.primitive.get();
     one.stream = make_dnnl_stream();
     const auto add = [&one](int arg, dnnl_owned_memory& place, dnnl_owned_memory made) {
       place = std::move(made);
@@ -34388,8 +34567,7 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
         make_dnnl_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
     if (biased_) add(DNNL_ARG_BIAS, one.bias, make_dnnl_memory(layout_of(d, dnnl_query_weights_md, 1)));
   }
-  whole_ = nullptr;
-  rest_ = nullptr;
+  for (kind& k : kinds_) k.desc = nullptr;
 }
 
 TAGMA_DECL void onednn_convolution::reorder(dnnl_memory_t from, dnnl_memory_t to) {
@@ -34640,7 +34818,11 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
-      state->library = onednn_convolution::make(p, role, state->after);
+      conv_problem banded = p;
+      if (plays(role, conv_role::forward)) banded.split_rows(8, 8e6);
+      state->library = onednn_convolution::make(banded, role, state->after);
+      if (state->library == nullptr && banded.bands > 1)
+        state->library = onednn_convolution::make(p, role, state->after);
       if (state->library != nullptr) return state;
     }
 #endif
@@ -36961,64 +37143,6 @@ struct kernel<on_cpu, ir::key<op::average_pool_gradient>> {
 namespace tagma::device::cpu {
 
 namespace detail {
-#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
-/// The words of two blocks, in the lower halves of 64-bit lanes: SSE2 multiplies these. Nobody reads the upper halves.
-struct two_blocks {
-  typedef std::uint64_t lanes __attribute__((vector_size(16)));
-  typedef int halves __attribute__((vector_size(16)));
-  lanes a, b, c, d;
-
-  TAGMA_INLINE static lanes both(std::uint64_t x) { return lanes{x, x}; }
-  TAGMA_INLINE static lanes times(const lanes& x, std::uint32_t factor) {
-    return __builtin_bit_cast(
-        lanes, __builtin_ia32_pmuludq128(__builtin_bit_cast(halves, x), __builtin_bit_cast(halves, both(factor))));
-  }
-  TAGMA_INLINE two_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt)
-      : a(both(first) + lanes{0, 1}),
-        b(((a >> 32) & 0xffffu) | std::uint64_t{std::uint32_t{attempt} << 16}),
-        c(both(key.step)),
-        d(both(key.stream)) {}
-  /// As in `philox_rounds`.
-  TAGMA_INLINE void round(std::uint32_t low, std::uint32_t high) {
-    const lanes x = times(a, 0xD2511F53u), y = times(c, 0xCD9E8D57u);
-    a = (y >> 32) ^ b ^ both(low);
-    b = y;
-    c = (x >> 32) ^ d ^ both(high);
-    d = x;
-  }
-  TAGMA_INLINE void store(std::uint32_t* words) const {
-    const lanes x = (a & 0xffffffffu) | (b << 32), y = (c & 0xffffffffu) | (d << 32);
-    const lanes one = __builtin_shufflevector(x, y, 0, 2), other = __builtin_shufflevector(x, y, 1, 3);
-    __builtin_memcpy(words, &one, 16);
-    __builtin_memcpy(words + 4, &other, 16);
-  }
-};
-#endif
-
-/// `random_block` of blocks in a row, a multiple of four: all words of the first, then those of the next.
-template <int Blocks>
-TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt,
-                                std::uint32_t (&words)[static_cast<unsigned>(4 * Blocks)]) {
-  static_assert(Blocks % 4 == 0);
-#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
-  for (unsigned i = 0; i < Blocks; i += 4) {  // one waits for its products while the other multiplies
-    two_blocks one(key, first + i, attempt), other(key, first + i + 2, attempt);
-    auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
-    for (int round = 0; round < 10; ++round, low += 0x9E3779B9u, high += 0xBB67AE85u) {
-      one.round(low, high);
-      other.round(low, high);
-    }
-    one.store(words + 4 * i);
-    other.store(words + 4 * i + 8);
-  }
-#else
-  for (unsigned i = 0; i < Blocks; ++i) {
-    const philox_block r = random_block(key, first + i, attempt);
-    for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
-  }
-#endif
-}
-
 /// Elements that are made of one block.
 template <class T>
 inline constexpr int per_block = 16 / static_cast<int>(sizeof(T));
@@ -37029,7 +37153,7 @@ TAGMA_INLINE pack<T, W> uniform_numbers(const random_key& key, std::uint64_t fir
   static_assert(floating<T> && W % (4 * per_block<T>) == 0);
   constexpr int blocks = W / per_block<T>;
   std::uint32_t words[static_cast<unsigned>(4 * blocks)];
-  detail::random_blocks<blocks>(key, first / static_cast<std::uint64_t>(per_block<T>), attempt, words);
+  random_blocks<blocks>(key, first / static_cast<std::uint64_t>(per_block<T>), attempt, words);
   if constexpr (same<T, double>) {
     double u[static_cast<unsigned>(W)];
     for (unsigned i = 0; i < W; ++i) u[i] = uniform01(words[2 * i], words[2 * i + 1]);
