@@ -130,15 +130,8 @@ TEST_CASE("a batch that is split gives the gradient of the whole", "[conv]") {
   convolution_check<double, tg::conv_options{.padding = tg::same_padding}, 5, 5, 4, 8>::run({{37, 14, 14, 0}}, 1e-11);
 }
 
-TEST_CASE("few images with much work are split into bands of rows", "[conv]") {
-  convolution_check<float, tg::conv_options{.padding = tg::same_padding}, 3, 3, 32, 64>::run({{1, 40, 40, 0}}, 1e-3);
-  convolution_check<float, tg::conv_options{}, 5, 3, 16, 64>::run({{2, 44, 37, 0}}, 1e-3);
-  convolution_check<float, tg::conv_options{.stride = 2, .padding = tg::same_padding}, 3, 3, 32, 64>::run(
-      {{1, 65, 64, 0}}, 1e-3);
-  convolution_check<float, tg::conv_options{.padding = {5, 1, 0, 3}, .dilation = {3, 1}}, 3, 3, 32, 64>::run(
-      {{3, 31, 40, 0}}, 1e-3);
-  convolution_check<float, tg::conv_options{.stride = {3, 1}, .padding = 2, .dilation = 2, .groups = 2}, 3, 3, 32,
-                    64>::run({{1, 90, 40, 0}}, 1e-3);
+TEST_CASE("an image with much work is split into bands of rows", "[conv]") {
+  convolution_check<float, tg::conv_options{.padding = tg::same_padding}, 3, 3, 32, 64>::run({{1, 32, 32, 0}}, 1e-3);
 }
 
 TEST_CASE("bands of rows are the image, and see what it sees", "[conv]") {
@@ -285,6 +278,37 @@ TEST_CASE("a common convolution and its gradients are primitives of oneDNN, whic
   CHECK(is_theirs(conv_role::forward, x, w, y));
   CHECK(is_theirs(conv_role::input_gradient, y, w, x));
   CHECK(is_theirs(conv_role::filter_gradient, x, y, w));
+}
+
+template <tg::conv_options Options>
+void check_bands(const tg::shape& x, const tg::shape& w, const tg::shape& y) {
+  namespace cpu = tg::device::cpu::detail;
+  using tg::device::conv_role;
+  INFO("images " << tg::to_string(x) << ", filter " << tg::to_string(w));
+  cpu::conv_problem whole(conv_role::forward, x, w, y, tg::detail::conv_attributes<Options>.values);
+  whole.split(16, 1e4);
+  cpu::conv_problem banded = whole;
+  banded.split_rows(8, 1e4);
+  REQUIRE(banded.bands > 1);
+  const auto threads = tg::runtime::make_cpu_executor(3);
+  const auto xs = numbers<float>(x, 1), ws = numbers<float>(w, 2);
+  tg::tensor<float> expected(y), found(y);
+  cpu::onednn_convolution::make(whole, conv_role::forward, {})
+      ->run(xs.data(), ws.data(), nullptr, expected.data(), *threads);
+  cpu::onednn_convolution::make(banded, conv_role::forward, {})
+      ->run(xs.data(), ws.data(), nullptr, found.data(), *threads);
+  for (tg::extent i = 0; i < y.elements(); ++i) REQUIRE(found[i] == Approx(expected[i]).margin(1e-4));
+}
+
+TEST_CASE("bands of rows are convolved as the image is", "[conv]") {
+  check_bands<tg::conv_options{.padding = tg::same_padding}>({1, 19, 12, 16}, {3, 3, 16, 16}, {1, 19, 12, 16});
+  check_bands<tg::conv_options{}>({2, 24, 11, 16}, {5, 3, 16, 32}, {2, 20, 9, 32});
+  check_bands<tg::conv_options{.stride = 2, .padding = tg::same_padding}>({1, 33, 16, 16}, {3, 3, 16, 16},
+                                                                          {1, 17, 8, 16});
+  check_bands<tg::conv_options{.padding = {5, 1, 0, 3}, .dilation = {3, 1}}>({2, 21, 10, 16}, {3, 3, 16, 16},
+                                                                             {2, 21, 11, 16});
+  check_bands<tg::conv_options{.stride = {3, 1}, .padding = 2, .dilation = 2, .groups = 2}>(
+      {1, 40, 10, 32}, {3, 3, 16, 32}, {1, 14, 10, 32});
 }
 #endif
 
