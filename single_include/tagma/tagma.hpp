@@ -35301,7 +35301,7 @@ namespace tagma::device::cpu::detail {
     : rows(m), columns(n), all_rows(m), all_columns(n) {
   if (few) cut_columns(n * (m > k ? m : k), repeated);
   // Multiplications, below which sharing costs more than it gains.
-  const double least = repeated ? 1e6 : 8e6;
+  const double least = repeated ? 1e6 : 4e6;
   double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
   if (few || wanted < 2) return;
   for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
