@@ -1971,8 +1971,8 @@ struct graph_part {
 struct cut_graph {
   std::vector<graph_part> parts;  ///< of each task; without nodes where a task has none
   std::vector<cut_edge> edges;    ///< by the numbers that `send` and `receive` have
-  std::vector<std::int16_t>
-      task;  ///< of each node of the whole graph, where it is now; numbers are where they are read
+  /// Of each node of the whole graph, which task has it now; a number is wherever it is read.
+  std::vector<std::int16_t> task;
 };
 
 }  // namespace tagma::ir
