@@ -45,22 +45,26 @@ struct scan_columns {
 template <class T>
 struct scan_rows {
   using C = compute_t<T>;
-  template <std::size_t Rows>
-  TAGMA_INLINE static void some(const T* from, T* to, std::int64_t n, bool exclusive, bool reverse) {
-    C sums[Rows]{}, next[Rows];
+  /// Written out, since g++ keeps what a loop of few rounds indexes in memory.
+  template <std::size_t... R>
+  TAGMA_INLINE static void some(const T* from, T* to, std::int64_t n, bool exclusive, bool reverse,
+                                std::index_sequence<R...>) {
+    C sums[sizeof...(R)]{}, next[sizeof...(R)];
     for (std::int64_t k = 0; k < n; ++k) {
       const std::int64_t at = reverse ? n - 1 - k : k;
-      for (std::size_t r = 0; r < Rows; ++r)
-        next[r] = sum_of<C>(sums[r], static_cast<C>(from[static_cast<std::int64_t>(r) * n + at]));
-      for (std::size_t r = 0; r < Rows; ++r)
-        to[static_cast<std::int64_t>(r) * n + at] = T(exclusive ? sums[r] : next[r]);
-      for (std::size_t r = 0; r < Rows; ++r) sums[r] = next[r];
+      const T* const in = from + at;
+      T* const out = to + at;
+      ((next[R] = sum_of<C>(sums[R], static_cast<C>(in[static_cast<std::int64_t>(R) * n]))), ...);
+      ((out[static_cast<std::int64_t>(R) * n] = T(exclusive ? sums[R] : next[R])), ...);
+      ((sums[R] = next[R]), ...);
     }
   }
   TAGMA_INLINE static void run(const T* from, T* to, std::int64_t rows, std::int64_t n, bool exclusive, bool reverse) {
-    for (; rows >= 8; rows -= 8, from += 8 * n, to += 8 * n) some<8>(from, to, n, exclusive, reverse);
-    for (; rows >= 3; rows -= 3, from += 3 * n, to += 3 * n) some<3>(from, to, n, exclusive, reverse);
-    for (; rows > 0; --rows, from += n, to += n) some<1>(from, to, n, exclusive, reverse);
+    for (; rows >= 8; rows -= 8, from += 8 * n, to += 8 * n)
+      some(from, to, n, exclusive, reverse, std::make_index_sequence<8>{});
+    for (; rows >= 3; rows -= 3, from += 3 * n, to += 3 * n)
+      some(from, to, n, exclusive, reverse, std::make_index_sequence<3>{});
+    for (; rows > 0; --rows, from += n, to += n) some(from, to, n, exclusive, reverse, std::make_index_sequence<1>{});
   }
 };
 
