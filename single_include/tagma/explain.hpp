@@ -337,13 +337,18 @@ TAGMA_DECL std::string build_info() {
 #if defined(__aarch64__)
   text += ", loops for NEON";
 #else
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+  text += ", loops for AVX-512";
+#else
 #if defined(__AVX2__) && defined(__FMA__)
   constexpr bool everywhere = true;
 #else
   constexpr bool everywhere = false;
 #endif
-  text += everywhere || device::cpu::best_level() == device::cpu::level::v3 ? ", loops for AVX2 and FMA"
-                                                                            : ", loops for the baseline";
+  const device::cpu::level best = device::cpu::best_level();
+  text += everywhere || best != device::cpu::level::baseline ? ", loops for AVX2 and FMA" : ", loops for the baseline";
+  if (best == device::cpu::level::v4) text += ", long ones for AVX-512";
+#endif
 #endif
   const int threads = device::cpu::available_cpus();
   text += ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");

@@ -624,7 +624,7 @@ class png_decoder {
     (void)png_get_IHDR(of_.png, of_.info, &width, &height, &depth, &colors, &interlace_, nullptr, nullptr);
     info_.height = static_cast<extent>(height);
     info_.width = static_cast<extent>(width);
-    const bool alpha = (colors & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(of_.png, of_.info, PNG_INFO_tRNS) != 0;
+    const bool alpha = (colors & PNG_COLOR_MASK_ALPHA) != 0 || has_clear_colours();
     info_.channels = ((colors & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1) + (alpha ? 1 : 0);
     info_.bits = depth == 16 ? 16 : 8;
     bits_ = bits;
@@ -701,11 +701,19 @@ class png_decoder {
     if (options_.accept_truncated) png_set_compression_buffer_size(of_.png, 16);
     png_read_info(of_.png, of_.info);
   }
+  /// True if a chunk says which colours are transparent. Where a palette follows, libpng still has that chunk, and
+  /// forgets what it says.
+  [[nodiscard]] bool has_clear_colours() const {
+    png_bytep alphas = nullptr;
+    int count = 0;
+    png_color_16p colour = nullptr;
+    return png_get_tRNS(of_.png, of_.info, &alphas, &count, &colour) != 0 && count > 0;
+  }
   void set_transforms() {
     const int colors = png_get_color_type(of_.png, of_.info), depth = png_get_bit_depth(of_.png, of_.info);
     if (colors == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(of_.png);
     if (colors == PNG_COLOR_TYPE_GRAY && depth < 8) png_set_expand_gray_1_2_4_to_8(of_.png);
-    if (png_get_valid(of_.png, of_.info, PNG_INFO_tRNS) != 0) png_set_tRNS_to_alpha(of_.png);
+    if (has_clear_colours()) png_set_tRNS_to_alpha(of_.png);
     if (depth == 16 && bits_ == 8) png_set_strip_16(of_.png);
     if (depth < 16 && bits_ == 16) png_set_expand_16(of_.png);
     if (bits_ == 16 && std::endian::native == std::endian::little) png_set_swap(of_.png);

@@ -28009,30 +28009,71 @@ struct two_blocks {
   }
 };
 #endif
+
+/// The words of eight blocks, in the lower halves of the lanes of a vector of 64 bytes: for AVX-512.
+struct eight_blocks {
+  typedef std::uint64_t lanes __attribute__((vector_size(64)));
+  lanes a, b, c, d;
+
+  TAGMA_INLINE eight_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt) {
+    const std::uint64_t s[8] = {key.step, key.step, key.step, key.step, key.step, key.step, key.step, key.step};
+    const std::uint64_t t[8] = {key.stream, key.stream, key.stream, key.stream,
+                                key.stream, key.stream, key.stream, key.stream};
+    a = first + lanes{0, 1, 2, 3, 4, 5, 6, 7};
+    b = ((a >> 32) & 0xffffu) | std::uint64_t{std::uint32_t{attempt} << 16};
+    __builtin_memcpy(&c, s, sizeof c);  // g++ warns of the rest of what is not read if they are written out
+    __builtin_memcpy(&d, t, sizeof d);
+  }
+  /// As in `philox_rounds`.
+  TAGMA_INLINE void round(std::uint32_t low, std::uint32_t high) {
+    const lanes x = (a & 0xffffffffu) * std::uint64_t{0xD2511F53u}, y = (c & 0xffffffffu) * std::uint64_t{0xCD9E8D57u};
+    a = (y >> 32) ^ b ^ std::uint64_t{low};
+    b = y;
+    c = (x >> 32) ^ d ^ std::uint64_t{high};
+    d = x;
+  }
+  TAGMA_INLINE void store(std::uint32_t* words) const {
+    const lanes x = (a & 0xffffffffu) | (b << 32), y = (c & 0xffffffffu) | (d << 32);
+    const lanes one = __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11);
+    const lanes other = __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15);
+    __builtin_memcpy(words, &one, 64);
+    __builtin_memcpy(words + 16, &other, 64);
+  }
+};
 }  // namespace detail
 
 /// `random_block` of blocks in a row, a multiple of four: all words of the first, then those of the next.
-template <int Blocks>
+/// @tparam Wide for loops that are compiled for AVX-512; then a multiple of eight
+template <int Blocks, bool Wide = false>
 TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt,
                                 std::uint32_t (&words)[static_cast<unsigned>(4 * Blocks)]) {
-  static_assert(Blocks % 4 == 0);
-#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
-  for (unsigned i = 0; i < Blocks; i += 4) {  // one waits for its products while the other multiplies
-    detail::two_blocks one(key, first + i, attempt), other(key, first + i + 2, attempt);
-    auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
-    for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) {
-      one.round(low, high);
-      other.round(low, high);
+  static_assert(Blocks % (Wide ? 8 : 4) == 0);
+  if constexpr (Wide) {
+    for (unsigned i = 0; i < Blocks; i += 8) {
+      detail::eight_blocks eight(key, first + i, attempt);
+      auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
+      for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) eight.round(low, high);
+      eight.store(words + 4 * i);
     }
-    one.store(words + 4 * i);
-    other.store(words + 4 * i + 8);
-  }
+  } else {
+#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
+    for (unsigned i = 0; i < Blocks; i += 4) {  // one waits for its products while the other multiplies
+      detail::two_blocks one(key, first + i, attempt), other(key, first + i + 2, attempt);
+      auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
+      for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) {
+        one.round(low, high);
+        other.round(low, high);
+      }
+      one.store(words + 4 * i);
+      other.store(words + 4 * i + 8);
+    }
 #else
-  for (unsigned i = 0; i < Blocks; ++i) {
-    const philox_block r = random_block(key, first + i, attempt);
-    for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
-  }
+    for (unsigned i = 0; i < Blocks; ++i) {
+      const philox_block r = random_block(key, first + i, attempt);
+      for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
+    }
 #endif
+  }
 }
 
 }  // namespace tagma
@@ -30329,11 +30370,17 @@ inline unsigned flush_denormals() {
 /// @file
 /// The instruction set of loops. On x86-64 they are compiled for AVX2 and FMA, whatever the rest of the program is
 /// compiled for; `check_instruction_set` refuses a machine without them. A translation unit that targets AVX2 and FMA
-/// itself
-/// (-march=native) needs nothing of that. With TAGMA_PORTABLE=1 every loop is compiled twice and chosen at run time,
-/// which costs half as much compile time again. Variants may differ in the last bit of a result, because FMA rounds
-/// once where a multiplication and an addition round twice. On aarch64, whose every processor has NEON with FMA, there
-/// is one variant.
+/// itself (-march=native) needs nothing of that. With TAGMA_PORTABLE=1 every loop is compiled twice and chosen at run
+/// time, which costs half as much compile time again. Loops without FMA may differ in the last bit of a result, because
+/// FMA rounds once where a multiplication and an addition round twice. On aarch64, whose every processor has NEON with
+/// FMA, there is one variant.
+///
+/// Loops that compute much for what they read have a `wide` body besides, which is compiled for AVX-512 and chosen at
+/// run time. It gives the same bytes as the other.
+///
+/// The environment variable TAGMA_CPU_LEVEL, read once, sets a bound among what is chosen at run time: "avx2" for no
+/// AVX-512, "baseline" for what the rest of the program is compiled for, where TAGMA_PORTABLE has it. A translation
+/// unit that is itself compiled for more keeps that.
 
 #if !defined(TAGMA_PORTABLE)
 #define TAGMA_PORTABLE 0
@@ -30344,6 +30391,17 @@ inline unsigned flush_denormals() {
 #define TAGMA_CPU_V3 1
 #else
 #define TAGMA_CPU_V3 0
+#endif
+/// 1 where wide loops are compiled for AVX-512 as well; 1 where the rest of the translation unit is.
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#define TAGMA_CPU_V4 0
+#define TAGMA_CPU_V4_EVERYWHERE 1
+#elif defined(__x86_64__)
+#define TAGMA_CPU_V4 1
+#define TAGMA_CPU_V4_EVERYWHERE 0
+#else
+#define TAGMA_CPU_V4 0
+#define TAGMA_CPU_V4_EVERYWHERE 0
 #endif
 /// 1 where a loop is also compiled for the instruction set of the translation unit.
 #define TAGMA_CPU_BASELINE (!TAGMA_CPU_V3 || TAGMA_PORTABLE)
@@ -30360,21 +30418,37 @@ namespace tagma::device::cpu {
 enum class level : unsigned char {
   baseline,  ///< whatever the translation unit is compiled for
   v3,        ///< AVX2 and FMA, the third level of the x86-64 psABI as far as loops use it
+  v4,        ///< AVX-512 (F, BW, DQ and VL), the fourth
 };
+
+namespace detail {
+/// The best level that the processor and the system have.
+[[nodiscard]] level level_of_processor();
+/// `found`, or the level that `bound` names if it is lower.
+/// @param bound the value of TAGMA_CPU_LEVEL, or null
+[[nodiscard]] level bounded_level(level found, const char* bound);
+}  // namespace detail
+
+/// The best level that this machine has and TAGMA_CPU_LEVEL allows, whatever the program is compiled for. Throws
+/// InvalidArgument if the variable has another value than it may.
+[[nodiscard]] level machine_level();
 
 /// The best level that this program has for this machine.
 [[nodiscard]] inline level best_level() {
-#if TAGMA_CPU_V3 && TAGMA_CPU_BASELINE
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? level::v3 : level::baseline;
-#elif TAGMA_CPU_V3
-  return level::v3;
+#if TAGMA_CPU_V3 && !TAGMA_CPU_BASELINE
+  const level found = machine_level();
+  return found > level::v3 ? found : level::v3;
+#elif TAGMA_CPU_V4
+  const level found = machine_level();
+  return found == level::v4 || TAGMA_CPU_V3 ? found : level::baseline;
 #else
   return level::baseline;
 #endif
 }
 
-/// Throws Unimplemented on a machine that cannot run the loops of this program.
+/// Throws Unimplemented on a machine that cannot run the loops of this program, and as `machine_level`.
 inline void check_instruction_set() {
+  (void)machine_level();
 #if TAGMA_CPU_V3 && !TAGMA_CPU_BASELINE
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
     fail(status_code::unimplemented,
@@ -30383,6 +30457,20 @@ inline void check_instruction_set() {
          "with -DTAGMA_PORTABLE=1");
 #endif
 }
+
+/// True of a loop that computes much for what it reads.
+template <class Body>
+concept has_wide_body = requires {
+  typename Body::wide;
+};
+
+/// `Body`, which has `Wide` for processors with AVX-512 if `Has`.
+template <class Body, class Wide, bool Has = true>
+struct with_wide : Body {
+  using wide = Wide;
+};
+template <class Body, class Wide>
+struct with_wide<Body, Wide, false> : Body {};
 
 #if TAGMA_CPU_BASELINE
 /// Runs `Body::run(args...)`, compiled for the level of the translation unit.
@@ -30401,16 +30489,42 @@ template <class Body, class... Args>
 }
 #endif
 
+#if TAGMA_CPU_V4
+/// Runs `Body::run(args...)`, compiled for AVX-512.
+template <class Body, class... Args>
+[[gnu::noinline, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] void run_v4(Args... args) {
+  Body::run(args...);
+}
+#endif
+
+namespace detail {
+/// The body for the level of the translation unit.
+template <class Body>
+struct body_of_baseline {
+  using type = Body;
+};
+#if TAGMA_CPU_V4_EVERYWHERE
+template <has_wide_body Body>
+struct body_of_baseline<Body> {
+  using type = typename Body::wide;
+};
+#endif
+}  // namespace detail
+
 /// `Body::run` in the best variant for this machine. Arguments are pointers and sizes, passed by value; never packs,
 /// whose registers differ between the variants.
 template <class Body, class... Args>
 [[nodiscard]] inline auto best_variant() -> void (*)(Args...) {
+#if TAGMA_CPU_V4
+  if constexpr (has_wide_body<Body>)
+    if (best_level() == level::v4) return &run_v4<typename Body::wide, Args...>;
+#endif
 #if TAGMA_CPU_V3 && TAGMA_CPU_BASELINE
-  return best_level() == level::v3 ? &run_v3<Body, Args...> : &run_baseline<Body, Args...>;
+  return best_level() != level::baseline ? &run_v3<Body, Args...> : &run_baseline<Body, Args...>;
 #elif TAGMA_CPU_V3
   return &run_v3<Body, Args...>;
 #else
-  return &run_baseline<Body, Args...>;
+  return &run_baseline<typename detail::body_of_baseline<Body>::type, Args...>;
 #endif
 }
 
@@ -30423,20 +30537,69 @@ template <class Body, class... Args>
 /// @endcode
 template <class Body, class... Args>
 inline void dispatch(Args... args) {
+#if TAGMA_CPU_V4
+  if constexpr (has_wide_body<Body>)
+    if (best_level() == level::v4) return run_v4<typename Body::wide, Args...>(args...);
+#endif
 #if TAGMA_CPU_V3 && TAGMA_CPU_BASELINE
-  if (best_level() == level::v3) return run_v3<Body, Args...>(args...);
+  if (best_level() != level::baseline) return run_v3<Body, Args...>(args...);
   run_baseline<Body, Args...>(args...);
 #elif TAGMA_CPU_V3
   run_v3<Body, Args...>(args...);
 #else
-  run_baseline<Body, Args...>(args...);
+  run_baseline<typename detail::body_of_baseline<Body>::type, Args...>(args...);
 #endif
 }
 
 }  // namespace tagma::device::cpu
 
 #undef TAGMA_CPU_BASELINE
+#undef TAGMA_CPU_V4_EVERYWHERE
+#undef TAGMA_CPU_V4
 #undef TAGMA_CPU_V3
+
+// ---- tagma/device/cpu/dispatch.ipp
+
+/// @file
+/// Definitions of dispatch.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstdlib>
+#include <string_view>
+
+namespace tagma::device::cpu {
+
+namespace detail {
+
+TAGMA_COLD TAGMA_DECL level level_of_processor() {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return level::baseline;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    return level::v4;
+  return level::v3;
+#else
+  return level::baseline;
+#endif
+}
+
+TAGMA_COLD TAGMA_DECL level bounded_level(level found, const char* bound) {
+  if (bound == nullptr || *bound == '\0') return found;
+  const std::string_view text = bound;
+  const level most = text == "baseline" ? level::baseline : text == "avx2" ? level::v3 : level::v4;
+  if (most == level::v4 && text != "avx512")
+    fail(status_code::invalid_argument,
+         {"TAGMA_CPU_LEVEL is \"", text, "\": it may be \"baseline\", \"avx2\" or \"avx512\""});
+  return found < most ? found : most;
+}
+
+}  // namespace detail
+
+TAGMA_DECL level machine_level() {
+  static const level found = detail::bounded_level(detail::level_of_processor(), std::getenv("TAGMA_CPU_LEVEL"));
+  return found;
+}
+
+}  // namespace tagma::device::cpu
 // ---- tagma/device/cpu/pool.hpp
 
 /// @file
@@ -30934,7 +31097,7 @@ TAGMA_COLD TAGMA_DECL owned<runtime::executor> runtime::make_cpu_executor(int th
 // ---- tagma/device/cpu/kernel/cell.hpp
 
 /// @file
-/// The operations of recurrent cells on the CPU: all gates of eight units at a time.
+/// The operations of recurrent cells on the CPU: all gates of eight or sixteen units at a time.
 
 // ---- tagma/device/cells.hpp
 
@@ -31430,15 +31593,16 @@ using compute_t = typename detail::compute<T>::type;
 
 namespace tagma::device::cpu {
 
-/// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones.
+/// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones. Sixteen elements
+/// of four bytes are one vector of 64 bytes: they are for loops that are compiled for AVX-512.
 #if defined(__x86_64__)
-inline constexpr int native_bytes = 32;
+inline constexpr int native_bytes = 32, native_bytes_of_sixteen = 64;
 #else
-inline constexpr int native_bytes = 16;
+inline constexpr int native_bytes = 16, native_bytes_of_sixteen = 16;
 #endif
 
-/// The number of lanes that loops use.
-inline constexpr int default_width = 8;
+/// The number of lanes that loops use, and that of loops for AVX-512.
+inline constexpr int default_width = 8, wide_width = 16;
 
 namespace detail {
 template <class T>
@@ -31482,7 +31646,8 @@ inline constexpr bool floating = same<T, float> || same<T, double>;
 template <class T>
 inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(1);
 template <class T, int W>
-inline constexpr bool split = static_cast<int>(sizeof(T)) * W > native_bytes;
+inline constexpr bool split = static_cast<int>(sizeof(T)) * W >
+                              (sizeof(T) == 4 && W == wide_width ? native_bytes_of_sixteen : native_bytes);
 }  // namespace detail
 
 /// The signed and the unsigned integer of the size of T.
@@ -32265,9 +32430,9 @@ TAGMA_INLINE void write(void* to, const pack<T, W>& p) {
 }  // namespace detail
 
 namespace detail {
-/// Copies the bytes of less than eight elements. Out of line: g++ writes a copy of a few bytes out, in several cases,
-/// and there is one at the end of each loop. Pieces may overlap: no call of the C library, which takes longer than the
-/// loop where a tensor has few elements.
+/// Copies the bytes of fewer elements than a pack has. Out of line: g++ writes a copy of a few bytes out, in several
+/// cases, and there is one at the end of each loop. Pieces may overlap: no call of the C library, which takes longer
+/// than the loop where a tensor has few elements.
 [[gnu::noinline]] inline void copy_few(void* to, const void* from, std::size_t bytes) {
   char* const t = static_cast<char*>(to);
   const char* const f = static_cast<const char*>(from);
@@ -32284,7 +32449,7 @@ namespace detail {
     for (std::size_t i = 0; i < bytes; ++i) t[i] = f[i];
   }
 }
-/// Copies `n` elements of `Size` bytes, less than eight. One by itself is what scalars are.
+/// Copies `n` elements of `Size` bytes, fewer than a pack has. One by itself is what scalars are.
 template <std::size_t Size>
 TAGMA_INLINE void copy_rest(void* to, const void* from, std::int64_t n) {
   if (n == 1)
@@ -32292,10 +32457,10 @@ TAGMA_INLINE void copy_rest(void* to, const void* from, std::int64_t n) {
   else
     copy_few(to, from, static_cast<std::size_t>(n) * Size);
 }
-/// The same, and zeros behind them: eight elements.
-template <std::size_t Size>
+/// The same, and zeros behind them: `Lanes` elements.
+template <int Lanes, std::size_t Size>
 TAGMA_INLINE void copy_padded(void* to, const void* from, std::int64_t n) {
-  __builtin_memset(to, 0, 8 * Size);
+  __builtin_memset(to, 0, Lanes * Size);
   copy_rest<Size>(to, from, n);
 }
 }  // namespace detail
@@ -32689,19 +32854,22 @@ TAGMA_INLINE pack<double, W> cos_reduced(const pack<double, W>& r) {
   return mul_add(z * z, p, mul_add(z, splat<pack<double, W>>(-0.5), 1.0));
 }
 
-// Beyond these limits the reduction by a few multiples of pi / 2 loses bits; such lanes go to the C library one by one.
+// Beyond these limits the reduction by parts of pi / 2 loses bits; such lanes go to the C library one by one.
 template <class T>
-inline constexpr T trig_limit = T(65536);
+inline constexpr T trig_limit = same<T, float> ? T(16384) : T(65536);
 
-// x less a number of quarter turns, which the low bits of `biased` hold.
+// x less a number of quarter turns, which the low bits of `biased` hold. That number has at most 15 bits and each part
+// of pi / 2 but the last one 9, so that their products are exact with and without FMA. The first two differences are
+// exact as well; what the third one loses is added to the fourth.
 template <int W>
 TAGMA_INLINE pack<float, W> reduce_trig(const pack<float, W>& x, pack<float, W>& biased) {
+  using P = pack<float, W>;
   constexpr float magic = ieee<float>::magic;
-  biased = mul_add(x, splat<pack<float, W>>(0x1.45f306p-1f), magic);
-  const auto n = convert<double>(biased - magic);
-  auto r = mul_add(n, splat<pack<double, W>>(-0x1.921fb544p0), convert<double>(x));
-  r = mul_add(n, splat<pack<double, W>>(-0x1.0b4611a626331p-34), r);
-  return convert<float>(r);
+  biased = mul_add(x, splat<P>(0x1.45f306p-1f), magic);
+  const P n = biased - magic;
+  const P r = mul_add(n, splat<P>(-0x1.fbp-12f), mul_add(n, splat<P>(-0x1.92p0f), x));
+  const P third = n * 0x1.51p-22f, rounded = r - third, lost = (r - rounded) - third;
+  return mul_add(n, splat<P>(-0x1.184698p-44f), rounded + mul_add(n, splat<P>(-0x1.0bp-34f), lost));
 }
 // The three parts of pi / 2 have 33, 33 and 53 bits, so that their products with n < 2^20 are exact where it matters.
 template <int W>
@@ -32810,37 +32978,30 @@ TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
 #endif
 }
 
+// `y`, but of the C library for lanes of `x` beyond the limit: the bytes of a lane do not depend on its neighbours.
+template <int Turns, class T, int W>
+TAGMA_INLINE pack<T, W> with_far_lanes(const pack<T, W>& x, const pack<T, W>& y) {
+  if (!any(magnitude(x) > trig_limit<T>)) [[likely]]
+    return y;
+  const auto from = x;  // what lanes are taken from is in memory: here alone
+  auto to = y;
+  for (int i = 0; i < W; ++i) {
+    const T at = lane(from, i);
+    if (!(scalar_math::abs(at) > trig_limit<T>)) continue;
+    if constexpr (same<T, float>)
+      set_lane(to, i, Turns == 0 ? __builtin_sinf(at) : __builtin_cosf(at));
+    else
+      set_lane(to, i, Turns == 0 ? __builtin_sin(at) : __builtin_cos(at));
+  }
+  return to;
+}
 template <class T, int W>
 TAGMA_INLINE pack<T, W> sin_part(const pack<T, W>& x) {
-  auto y = select(x == T{0}, x, trig_part<0>(x));
-  if (any(magnitude(x) > trig_limit<T>)) [[unlikely]] {
-    const auto from = x;  // what lanes are taken from is in memory: here alone
-    auto to = y;
-    for (int i = 0; i < W; ++i) {
-      if constexpr (same<T, float>)
-        set_lane(to, i, __builtin_sinf(lane(from, i)));
-      else
-        set_lane(to, i, __builtin_sin(lane(from, i)));
-    }
-    y = to;
-  }
-  return y;
+  return with_far_lanes<0>(x, select(x == T{0}, x, trig_part<0>(x)));
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> cos_part(const pack<T, W>& x) {
-  auto y = trig_part<1>(x);
-  if (any(magnitude(x) > trig_limit<T>)) [[unlikely]] {
-    const auto from = x;  // what lanes are taken from is in memory: here alone
-    auto to = y;
-    for (int i = 0; i < W; ++i) {
-      if constexpr (same<T, float>)
-        set_lane(to, i, __builtin_cosf(lane(from, i)));
-      else
-        set_lane(to, i, __builtin_cos(lane(from, i)));
-    }
-    y = to;
-  }
-  return y;
+  return with_far_lanes<1>(x, trig_part<1>(x));
 }
 
 template <class T, int W>
@@ -32891,7 +33052,7 @@ TAGMA_PACK_AND_SCALAR_FUNCTION(log1p)
 TAGMA_PACK_AND_SCALAR_FUNCTION(tanh)
 /// The error function; within 2 ulp.
 TAGMA_PACK_AND_SCALAR_FUNCTION(erf)
-/// The sine of radians; within 2 ulp. Packs with an element beyond 65536 in magnitude take a slower path.
+/// The sine of radians; within 2 ulp. Elements beyond 16384 (floats) or 65536 in magnitude take a slower path.
 TAGMA_PACK_AND_SCALAR_FUNCTION(sin)
 /// The cosine of radians; see sin.
 TAGMA_PACK_AND_SCALAR_FUNCTION(cos)
@@ -32968,6 +33129,10 @@ struct on_cpu;
 
 namespace tagma::device::cpu {
 
+/// True of element-wise operations that compute so much that loops with one of them are compiled for AVX-512, too.
+template <const char& Operation>
+inline constexpr bool is_long_formula = false;
+
 /// Memory of a kernel that keeps nothing from one run to the next.
 template <class T>
 struct scratch final : kernel_state {
@@ -33021,10 +33186,10 @@ template <class T>
 namespace tagma::device {
 namespace cpu::detail {
 
-template <class Op, class T>
-struct cell_rows {
+template <class Op, class T, int W>
+struct cell_rows_of {
   using call = cell_call<Op, T>;
-  using P = pack<compute_t<T>, 8>;
+  using P = pack<compute_t<T>, W>;
 
   TAGMA_INLINE static void run(const call* c, std::int64_t first, std::int64_t last) {
     for (std::int64_t row = first; row < last; ++row)
@@ -33040,12 +33205,12 @@ struct cell_rows {
     T *out[call::outs], *to[call::outs];
     ((in[I] = c.in[I].first == nullptr ? nullptr : c.in[I].first + row * c.in[I].step), ...);
     ((to[O] = out[O] = c.out[O].first == nullptr ? nullptr : c.out[O].first + row * c.out[O].step), ...);
-    T padded[call::ins + call::outs][8];
-    const std::int64_t rest = c.units % 8, whole = c.units - rest;
-    for (std::int64_t count = whole;; count = 8) {
-      for (std::int64_t i = 0; i < count; i += 8) {
+    T padded[call::ins + call::outs][static_cast<unsigned>(W)];
+    const std::int64_t rest = c.units % W, whole = c.units - rest;
+    for (std::int64_t count = whole;; count = W) {
+      for (std::int64_t i = 0; i < count; i += W) {
         P v[call::ins], r[call::outs];
-        ((v[I] = in[I] == nullptr ? P{} : load<8>(in[I] + i)), ...);
+        ((v[I] = in[I] == nullptr ? P{} : load<W>(in[I] + i)), ...);
         cell_rule<Op>::apply(v, r);
         ((to[O] == nullptr ? void() : store(to[O] + i, r[O])), ...);
       }
@@ -33061,10 +33226,13 @@ struct cell_rows {
   }
   /// The last elements of a row, followed by zeros.
   TAGMA_INLINE static const T* pad(T* to, const T* from, std::int64_t n) {
-    for (std::int64_t i = 0; i < 8; ++i) to[i] = i < n ? from[i] : T{};
+    for (std::int64_t i = 0; i < W; ++i) to[i] = i < n ? from[i] : T{};
     return to;
   }
 };
+template <class Op, class T>
+using cell_rows =
+    with_wide<cell_rows_of<Op, T, default_width>, cell_rows_of<Op, T, wide_width>, sizeof(compute_t<T>) == 4>;
 
 template <class Op, class T>
 void run_cell(const kernel_args& args, const run_context& context) {
@@ -33689,7 +33857,8 @@ TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
 // ---- tagma/device/cpu/gemm.hpp
 
 /// @file
-/// Matrix products of row-major matrices: oneDNN or Eigen where they are, our own loops for the types they lack.
+/// Matrix products of row-major matrices: floats by oneDNN where it is, all others by loops of our own on x86-64, which
+/// are compiled for the processor at hand, and by Eigen elsewhere.
 
 #include <cstdint>
 #include <cstring>
@@ -33756,15 +33925,15 @@ template <class T>
 
 /// What the loops of these products compute with. Not packs: every program with a product has these loops, and plain
 /// vectors in small functions are what a compiler is done with soon.
-template <class T>
-struct plain_vectors {
 #if defined(__x86_64__)
-  static constexpr std::size_t bytes = 32;
+inline constexpr std::size_t plain_bytes = 32, wide_plain_bytes = 64;
 #else
-  static constexpr std::size_t bytes = 16;  // g++ keeps vectors that the processor has not in memory
+inline constexpr std::size_t plain_bytes = 16, wide_plain_bytes = 16;  // g++ keeps longer vectors in memory
 #endif
-  typedef T type __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
-  static constexpr std::int64_t lanes = bytes / sizeof(T), tile = 4 * lanes;
+template <class T, std::size_t Bytes = plain_bytes>
+struct plain_vectors {
+  typedef T type __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias));
+  static constexpr std::int64_t lanes = Bytes / sizeof(T), tile = 4 * lanes;
 };
 
 /// Adds `count` terms to some whole tiles of a row. `next` elements are between those of the first matrix.
@@ -33848,6 +34017,8 @@ TAGMA_COLD void few_rows_product(const gemm_args<T>& g) {
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
 #include <dlfcn.h>
 #include <dnnl.h>
+#elif defined(__x86_64__) && (!TAGMA_PORTABLE || (defined(__AVX2__) && defined(__FMA__)))
+#define TAGMA_OWN_PRODUCTS 1
 #elif __has_include(<Eigen/Core>)
 #ifndef EIGEN_MPL2_ONLY
 #define EIGEN_MPL2_ONLY
@@ -33867,7 +34038,7 @@ TAGMA_COLD void few_rows_product(const gemm_args<T>& g) {
 #undef EIGEN_DONT_PARALLELIZE
 #undef TAGMA_DEFINED_EIGEN_DONT_PARALLELIZE
 #endif
-#else
+#else  // loops of our own would have no vectors that are worth it
 #error "tagma needs oneDNN (-DTAGMA_WITH_ONEDNN=1 -ldnnl) or Eigen (-I) for matrix products"
 #endif
 
@@ -33881,90 +34052,190 @@ namespace tagma::device::cpu {
 
 namespace detail {
 
-/// Tiles of 4 rows by three vectors of columns over packed panels of both matrices; for element types without a
-/// library. Longer sums are formed panel by panel, in `c`: each is one sum in the order of the inner axis.
-template <class T>
-struct portable_gemm {
-  using vector = typename plain_vectors<T>::type;
-  static constexpr std::int64_t lanes = plain_vectors<T>::lanes, wide = 3 * lanes;
-  static constexpr std::int64_t depth = 256, high = 32;  // of panels, which lie on the stack
+/// Tiles of four rows and up to three vectors of columns, for what no library does. Sums are formed in the order of the
+/// inner axis, 128 terms at a time, whatever the length of a vector and wherever parts of a product begin. The first
+/// matrix is read where it lies; what is left of four rows, or all of it where it is transposed and used often, is
+/// packed, and so are panels of the second one.
+template <class T, std::size_t Bytes>
+struct portable_gemm_of {
+  using vector = typename plain_vectors<T, Bytes>::type;
+  static constexpr std::int64_t lanes = plain_vectors<T, Bytes>::lanes;
+  static constexpr std::int64_t depth = 128, high = 128;  // of panels
+  /// Rows of the first matrix that are packed at once. What is packed lies on the stack: 64 KiB.
+  static constexpr std::int64_t packed_rows = 512 / static_cast<std::int64_t>(sizeof(T));
 
   /// The sums of one row.
+  template <int Vectors>
   struct row {
-    vector x, y, z;
-    TAGMA_INLINE void add(T a, const vector& p, const vector& q, const vector& r) {
+    vector x{}, y{}, z{};
+    TAGMA_INLINE void add(T a, const vector* b) {
       const vector f = a - vector{};
-      x = f * p + x;
-      y = f * q + y;
-      z = f * r + z;
+      x = f * b[0] + x;
+      if constexpr (Vectors > 1) y = f * b[1] + y;
+      if constexpr (Vectors > 2) z = f * b[2] + z;
     }
-    TAGMA_INLINE void get(const T* c) {
-      const auto* const v = reinterpret_cast<const vector*>(c);
-      x = v[0], y = v[1], z = v[2];
-    }
-    TAGMA_INLINE void put(T* c) const {
+    /// Adds the sums to what is in `c`, or puts them there.
+    TAGMA_INLINE void put(T* c, bool first) const {
       auto* const v = reinterpret_cast<vector*>(c);
-      v[0] = x, v[1] = y, v[2] = z;
+      v[0] = first ? x : v[0] + x;
+      if constexpr (Vectors > 1) v[1] = first ? y : v[1] + y;
+      if constexpr (Vectors > 2) v[2] = first ? z : v[2] + z;
     }
   };
 
-  /// Adds `count` products to each element of a tile.
-  TAGMA_INLINE static void tile(const T* a, const T* b, std::int64_t count, T* c, std::int64_t ldc) {
-    row s, t, u, v;
-    s.get(c), t.get(c + ldc), u.get(c + 2 * ldc), v.get(c + 3 * ldc);
-    for (std::int64_t p = 0; p < count; ++p, a += 4, b += wide) {
-      const auto* const terms = reinterpret_cast<const vector*>(b);
-      const vector x = terms[0], y = terms[1], z = terms[2];
-      s.add(a[0], x, y, z);
-      t.add(a[1], x, y, z);
-      u.add(a[2], x, y, z);
-      v.add(a[3], x, y, z);
+  /// The sums of four rows.
+  template <int Vectors>
+  struct tile {
+    row<Vectors> s, t, u, v;
+    TAGMA_INLINE void add(const T* a, std::int64_t beside, const vector* b) {
+      s.add(a[0], b);
+      t.add(a[beside], b);
+      u.add(a[2 * beside], b);
+      v.add(a[3 * beside], b);
     }
-    s.put(c), t.put(c + ldc), u.put(c + 2 * ldc), v.put(c + 3 * ldc);
+    TAGMA_INLINE void put(T* c, std::int64_t ldc, bool first) const {
+      s.put(c, first), t.put(c + ldc, first), u.put(c + 2 * ldc, first), v.put(c + 3 * ldc, first);
+    }
+  };
+
+  /// Four rows of the first matrix.
+  struct four_rows {
+    const T* first;
+    std::int64_t beside, next;  ///< from a row and from a term to the next
+  };
+  /// A tile of sums of `count` products. `b_next` is the way from a term to the next.
+  template <int Vectors>
+  TAGMA_INLINE static void add(four_rows a, const T* b, std::int64_t b_next, std::int64_t count, bool first, T* c,
+                               std::int64_t ldc) {
+    tile<Vectors> sums;
+    for (std::int64_t p = 0; p < count; ++p, a.first += a.next, b += b_next)
+      sums.add(a.first, a.beside, reinterpret_cast<const vector*>(b));
+    sums.put(c, ldc, first);
+  }
+  /// The same of two tiles of one vector: the four sums of one would wait for each other.
+  TAGMA_INLINE static void add_two(four_rows a, const T* more, const T* b, std::int64_t b_next, std::int64_t count,
+                                   bool first, T* c, std::int64_t ldc) {
+    tile<1> sums, others;
+    for (std::int64_t p = 0; p < count; ++p, a.first += a.next, more += a.next, b += b_next) {
+      sums.add(a.first, a.beside, reinterpret_cast<const vector*>(b));
+      others.add(more, a.beside, reinterpret_cast<const vector*>(b));
+    }
+    sums.put(c, ldc, first), others.put(c + 4 * ldc, ldc, first);
   }
 
-  /// `count` elements of `n` rows or columns beside each other, zeros where there are fewer than Width.
+  /// Four elements of each of four lines, side by side.
+  TAGMA_INLINE static void pack_four(T* to, std::int64_t width, const T* from, std::int64_t beside) {
+    using four = typename plain_vectors<T, 4 * sizeof(T)>::type;
+    const four a = *reinterpret_cast<const four*>(from), b = *reinterpret_cast<const four*>(from + beside);
+    const four c = *reinterpret_cast<const four*>(from + 2 * beside);
+    const four d = *reinterpret_cast<const four*>(from + 3 * beside);
+    const four e = __builtin_shufflevector(a, b, 0, 4, 1, 5), f = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const four g = __builtin_shufflevector(a, b, 2, 6, 3, 7), h = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    *reinterpret_cast<four*>(to) = __builtin_shufflevector(e, f, 0, 1, 4, 5);
+    *reinterpret_cast<four*>(to + width) = __builtin_shufflevector(e, f, 2, 3, 6, 7);
+    *reinterpret_cast<four*>(to + 2 * width) = __builtin_shufflevector(g, h, 0, 1, 4, 5);
+    *reinterpret_cast<four*>(to + 3 * width) = __builtin_shufflevector(g, h, 2, 3, 6, 7);
+  }
+
+  /// `count` elements of each of `n` lines, side by side, Width of them. `beside` is the way from one line to its
+  /// neighbour in memory, `next` that from element to element of a line. What is behind the last line is of no use.
   template <std::int64_t Width>
-  TAGMA_INLINE static void copy(T* to, const T* from, std::int64_t n, std::int64_t beside, std::int64_t count,
-                                std::int64_t next) {
-    for (std::int64_t p = 0; p < count; ++p, from += next)
-      for (std::int64_t i = 0; i < Width; ++i) *to++ = i < n ? from[i * beside] : T(0);
+  TAGMA_INLINE static void pack_lines(T* to, const T* from, std::int64_t n, std::int64_t beside, std::int64_t count,
+                                      std::int64_t next) {
+    std::int64_t lines = 0, first = 0;
+    if (beside == 1) {
+      const std::int64_t end = (count - 1) * next + n;
+      for (; first < count && first * next + Width <= end; ++first)
+        __builtin_memcpy(to + first * Width, from + first * next, Width * sizeof(T));
+    } else if (next == 1) {
+      for (; lines + 4 <= n; lines += 4) {
+        for (std::int64_t p = 0; p + 4 <= count; p += 4)
+          pack_four(to + p * Width + lines, Width, from + lines * beside + p, beside);
+        for (std::int64_t i = lines; i < lines + 4; ++i)
+          for (std::int64_t p = count / 4 * 4; p < count; ++p) to[p * Width + i] = from[i * beside + p];
+      }
+    }
+    for (std::int64_t i = lines; i < Width; ++i)
+      for (std::int64_t p = first; p < count; ++p) to[p * Width + i] = i < n ? from[i * beside + p * next] : T(0);
+  }
+
+  /// Some rows of the first matrix and some terms of each sum.
+  struct panel {
+    four_rows first;
+    std::int64_t next_four;  ///< from four rows to the next ones
+    four_rows last;          ///< of which there are fewer than four
+    std::int64_t rows, count;
+    bool is_first;  ///< these are the first terms
+    TAGMA_INLINE four_rows at(std::int64_t row) const {
+      return row + 4 > rows ? last : four_rows{first.first + row / 4 * next_four, first.beside, first.next};
+    }
+  };
+  /// Where panels of the second matrix are packed, and tiles that are not whole.
+  struct buffers {
+    alignas(64) T packed[std::size_t{3 * lanes * depth}];
+    alignas(64) T part[std::size_t{12 * lanes}];
+  };
+  /// Up to `Vectors * lanes` columns of the result from `c` on.
+  template <int Vectors>
+  TAGMA_INLINE static void columns(const panel& p, buffers& own, const T* b, std::int64_t n, std::int64_t beside,
+                                   std::int64_t next, T* c, std::int64_t ldc) {
+    constexpr std::int64_t across = Vectors * lanes;
+    if (beside != 1 || n != across || p.rows > 8) {
+      pack_lines<across>(own.packed, b, n, beside, p.count, next);
+      b = own.packed, next = across;
+    }
+    for (std::int64_t i = 0, rows = 0; i < p.rows; i += rows, c += rows * ldc) {
+      const bool two = Vectors == 1 && p.rows - i >= 8;
+      rows = two ? 8 : p.rows - i < 4 ? p.rows - i : 4;
+      const bool whole = rows >= 4 && n == across;
+      T* const to = whole ? c : own.part;
+      const std::int64_t distance = whole ? ldc : across;
+      if (two)
+        add_two(p.at(i), p.at(i + 4).first, b, next, p.count, p.is_first || !whole, to, distance);
+      else
+        add<Vectors>(p.at(i), b, next, p.count, p.is_first || !whole, to, distance);
+      if (whole) continue;
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t q = 0; q < n; ++q)
+          c[r * ldc + q] = p.is_first ? to[r * across + q] : c[r * ldc + q] + to[r * across + q];
+    }
   }
 
   TAGMA_INLINE static void run(const gemm_args<T>* g) {
-    alignas(64) T panel_a[std::size_t{high * depth}], panel_b[std::size_t{wide * depth}], part[std::size_t{4 * wide}]{};
-    const std::int64_t a_row = g->transpose_a ? 1 : g->lda, a_next = g->transpose_a ? g->lda : 1;
-    const std::int64_t b_column = g->transpose_b ? g->ldb : 1, b_next = g->transpose_b ? 1 : g->ldb;
-    for (std::int64_t first_row = 0; first_row < g->m; first_row += high)
+    alignas(64) T packed[std::size_t{packed_rows * depth}];
+    buffers own;
+    const std::int64_t beside = g->transpose_a ? 1 : g->lda, next = g->transpose_a ? g->lda : 1;
+    const std::int64_t b_beside = g->transpose_b ? g->ldb : 1, b_next = g->transpose_b ? 1 : g->ldb;
+    const bool in_place = !g->transpose_a || g->n <= 6 * lanes;  // elements of a column are far from each other
+    const std::int64_t most = in_place ? high : packed_rows;
+    for (std::int64_t row = 0; row < g->m; row += most)
       for (std::int64_t first = 0; first < g->k; first += depth) {
-        const std::int64_t end_row = first_row + high < g->m ? first_row + high : g->m;
         const std::int64_t count = g->k - first < depth ? g->k - first : depth;
-        for (std::int64_t i = first_row; i < end_row; i += 4)
-          copy<4>(panel_a + (i - first_row) * count, g->a + i * a_row + first * a_next, end_row - i, a_row, count,
-                  a_next);
-        for (std::int64_t j = 0; j < g->n; j += wide) {
-          const std::int64_t columns = g->n - j < wide ? g->n - j : wide;
-          if (columns == wide && b_column == 1)
-            copy<wide>(panel_b, g->b + j + first * b_next, wide, 1, count, b_next);
-          else
-            copy<wide>(panel_b, g->b + j * b_column + first * b_next, columns, b_column, count, b_next);
-          for (std::int64_t i = first_row; i < end_row; i += 4) {
-            T* const c = g->c + i * g->ldc + j;
-            const std::int64_t rows = end_row - i < 4 ? end_row - i : 4;
-            const bool whole = rows == 4 && columns == wide;
-            T* const to = whole ? c : part;
-            const std::int64_t distance = whole ? g->ldc : wide;
-            for (std::int64_t r = 0; r < rows; ++r)
-              for (std::int64_t q = 0; q < columns; ++q) to[r * distance + q] = first == 0 ? T(0) : c[r * g->ldc + q];
-            tile(panel_a + (i - first_row) * count, panel_b, count, to, distance);
-            if (!whole)
-              for (std::int64_t r = 0; r < rows; ++r)
-                for (std::int64_t q = 0; q < columns; ++q) c[r * g->ldc + q] = part[r * wide + q];
-          }
-        }
+        const std::int64_t rows = g->m - row < most ? g->m - row : most;
+        const T* const a = g->a + row * beside + first * next;
+        four_rows four{packed, 1, 4};  // not by ?:, of which nvcc dies
+        T* last = packed + rows / 4 * 4 * count;
+        if (in_place) four = {a, beside, next}, last = packed;
+        for (std::int64_t i = in_place ? rows / 4 * 4 : 0; i < rows; i += 4)
+          pack_lines<4>(i < rows / 4 * 4 ? packed + i * count : last, a + i * beside, rows - i < 4 ? rows - i : 4,
+                        beside, count, next);
+        const panel p{four, 4 * (in_place ? beside : count), {last, 1, 4}, rows, count, first == 0};
+        const T* const b = g->b + first * b_next;
+        T* const c = g->c + row * g->ldc;
+        std::int64_t j = 0;
+        for (; g->n - j > 2 * lanes; j += 3 * lanes)
+          columns<3>(p, own, b + j * b_beside, g->n - j < 3 * lanes ? g->n - j : 3 * lanes, b_beside, b_next, c + j,
+                     g->ldc);
+        if (g->n - j > lanes)
+          columns<2>(p, own, b + j * b_beside, g->n - j, b_beside, b_next, c + j, g->ldc);
+        else if (g->n > j)
+          columns<1>(p, own, b + j * b_beside, g->n - j, b_beside, b_next, c + j, g->ldc);
       }
   }
 };
+
+template <class T>
+using portable_gemm = with_wide<portable_gemm_of<T, plain_bytes>, portable_gemm_of<T, wide_plain_bytes>>;
 
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
 /// oneDNN's own threads are ten times slower on small shapes than one thread of ours, so each of our threads tells the
@@ -33985,7 +34256,7 @@ inline void library_gemm(const gemm_args<float>& g) {
   if (status != dnnl_success)
     fail(status_code::internal, {"oneDNN refused a matrix product, status ", static_cast<int>(status)});
 }
-#else
+#elif !defined(TAGMA_OWN_PRODUCTS)
 template <class T>
 void library_gemm(const gemm_args<T>& g) {
   using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -34007,35 +34278,50 @@ void library_gemm(const gemm_args<T>& g) {
 
 }  // namespace detail
 
-/// The library behind float products, for `build_info`.
-[[nodiscard]] constexpr std::string_view gemm_library() {
+/// What is behind products of floats, for `build_info`.
+[[nodiscard]] inline std::string_view gemm_library() {
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
   return "oneDNN " TAGMA_TEXT(DNNL_VERSION_MAJOR) "." TAGMA_TEXT(DNNL_VERSION_MINOR);
+#elif defined(TAGMA_OWN_PRODUCTS)
+  return "own loops";
 #else
-  return "Eigen";
+  return best_level() == level::baseline ? "Eigen" : "own loops";
 #endif
 }
 
 /// One product on the calling thread.
+/// @param few whether it, or what it is a part of, has so few rows that it reads the long matrix where it lies
 template <class T>
-void gemm(const gemm_args<T>& g) {
+void gemm(const gemm_args<T>& g, bool few) {
   if (g.m == 0 || g.n == 0) return;
   if (g.k == 0) {
     for (std::int64_t i = 0; i < g.m; ++i) std::memset(g.c + i * g.ldc, 0, static_cast<std::size_t>(g.n) * sizeof(T));
     return;
   }
-  if (detail::has_few_rows(g)) return detail::few_rows_product(g);
+  if (few) return detail::few_rows_product(g);
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
   if constexpr (std::is_same_v<T, float>)
     detail::library_gemm(g);
   else
     dispatch<detail::portable_gemm<T>>(&g);
+#elif defined(TAGMA_OWN_PRODUCTS)
+  dispatch<detail::portable_gemm<T>>(&g);
 #else
+#if defined(__x86_64__)
+  if (best_level() != level::baseline) return dispatch<detail::portable_gemm<T>>(&g);
+#endif
   detail::library_gemm<T>(g);
 #endif
 }
 
+template <class T>
+void gemm(const gemm_args<T>& g) {
+  gemm(g, detail::has_few_rows(g));
+}
+
 }  // namespace tagma::device::cpu
+
+#undef TAGMA_OWN_PRODUCTS
 // ---- tagma/device/cpu/onednn_primitives.hpp
 
 /// @file
@@ -34976,6 +35262,24 @@ TAGMA_SCALAR_KERNEL_OF_ONE(on_cpu, TAGMA_INLINE, op::cast, cpu::convert<typename
 TAGMA_SCALAR_KERNEL_OF_ONE(on_cpu, TAGMA_INLINE, op::abs, abs(x))
 TAGMA_SCALAR_KERNEL_OF_ONE(on_cpu, TAGMA_INLINE, op::sign, sign(x))
 
+namespace cpu {
+
+#define TAGMA_LONG_FORMULA(operation) \
+  template <>                         \
+  inline constexpr bool is_long_formula<ir::key<operation>> = true;
+TAGMA_LONG_FORMULA(op::exp)
+TAGMA_LONG_FORMULA(op::log)
+TAGMA_LONG_FORMULA(op::log1p)
+TAGMA_LONG_FORMULA(op::expm1)
+TAGMA_LONG_FORMULA(op::tanh)
+TAGMA_LONG_FORMULA(op::sigmoid)
+TAGMA_LONG_FORMULA(op::softplus)
+TAGMA_LONG_FORMULA(op::erf)
+TAGMA_LONG_FORMULA(op::sin)
+TAGMA_LONG_FORMULA(op::cos)
+#undef TAGMA_LONG_FORMULA
+
+}  // namespace cpu
 }  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/gather.hpp
 
@@ -35413,9 +35717,10 @@ namespace cpu::detail {
 
 template <class T>
 void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context) {
-  const product_split split(g.m, g.n, g.k, repeated, has_few_rows(g));
-  if (split.parts == 1) return gemm(g);
-  context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t)); });
+  const bool few = has_few_rows(g);
+  const product_split split(g.m, g.n, g.k, repeated, few);
+  if (split.parts == 1) return gemm(g, few);
+  context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t), few); });
 }
 
 /// A product without its addresses, of matrices that are whole in memory.
@@ -36690,7 +36995,7 @@ struct update_body {
   using pointers = T* const*;
 
   TAGMA_INLINE static T* move_rest(T* to, const T* from, std::int64_t n) {
-    copy_padded<sizeof(T)>(to, from, n);
+    copy_padded<8, sizeof(T)>(to, from, n);
     return to;
   }
   TAGMA_INLINE static void run(T* v, pointers slot_pointers, const T* g, const update_numbers<C>* numbers,
@@ -37137,74 +37442,81 @@ struct kernel<on_cpu, ir::key<op::average_pool_gradient>> {
 // ---- tagma/device/cpu/distributions.hpp
 
 /// @file
-/// Packs of random numbers. Each lane depends on the key and on the index of its element alone, so a tensor may be
+/// Random numbers by packs. Each number depends on the key and on the index of its element alone, so a tensor may be
 /// filled in any order and by any number of threads.
 
 namespace tagma::device::cpu {
 
-namespace detail {
 /// Elements that are made of one block.
 template <class T>
 inline constexpr int per_block = 16 / static_cast<int>(sizeof(T));
+/// Elements are drawn by multiples of this: those of eight blocks.
+template <class T>
+inline constexpr int drawn_at_once = 8 * per_block<T>;
+/// The most that are drawn in a call of the functions below. So many that vectors which read single elements that were
+/// just stored need not wait for them, and all stay in the cache.
+inline constexpr int most_drawn = 256;
 
-/// W uniform numbers in a row.
-template <class T, int W>
-TAGMA_INLINE pack<T, W> uniform_numbers(const random_key& key, std::uint64_t first, std::uint16_t attempt) {
-  static_assert(floating<T> && W % (4 * per_block<T>) == 0);
-  constexpr int blocks = W / per_block<T>;
-  std::uint32_t words[static_cast<unsigned>(4 * blocks)];
-  random_blocks<blocks>(key, first / static_cast<std::uint64_t>(per_block<T>), attempt, words);
-  if constexpr (same<T, double>) {
-    double u[static_cast<unsigned>(W)];
-    for (unsigned i = 0; i < W; ++i) u[i] = uniform01(words[2 * i], words[2 * i + 1]);
-    return load<W>(u);
-  } else {  // as uniform01
-    return convert<float>(reinterpret<std::int32_t>(load<W>(words) >> 8)) * 0x1p-24f;
+/// Elements `first` to `first + count - 1` of a tensor of uniform numbers in [0, 1).
+/// @tparam W       lanes of a pack
+/// @tparam T       float with 24 random bits, or double with 53
+/// @param  first   a multiple of `drawn_at_once<T>`
+/// @param  attempt which redraw this is
+/// @param  count   another one
+template <int W, class T>
+TAGMA_INLINE void random_uniform(const random_key& key, std::uint64_t first, std::uint16_t attempt, T* to,
+                                 std::int64_t count) {
+  constexpr int n = drawn_at_once<T>;
+  for (std::int64_t at = 0; at < count; at += n, to += n) {
+    std::uint32_t words[32];
+    random_blocks<8, W == wide_width>(key, (first + static_cast<std::uint64_t>(at)) / per_block<T>, attempt, words);
+    if constexpr (detail::same<T, double>) {
+      for (unsigned i = 0; i < n; ++i) to[i] = uniform01(words[2 * i], words[2 * i + 1]);
+    } else {  // as uniform01
+      for (int i = 0; i < n; i += W)
+        store(to + i, convert<float>(reinterpret<std::int32_t>(load<W>(words + i) >> 8)) * 0x1p-24f);
+    }
   }
 }
-}  // namespace detail
 
-/// Elements `first` to `first + W - 1` of a tensor of uniform numbers in [0, 1).
-/// @tparam T     float with 24 random bits, or double with 53
-/// @param  first a multiple of W
-template <class T, int W>
-TAGMA_INLINE pack<T, W> random_uniform(const random_key& key, std::uint64_t first) {
-  return detail::uniform_numbers<T, W>(key, first, 0);
-}
-
-/// Elements `first` to `first + W - 1` of a tensor of normal numbers with mean 0 and deviation 1. Floats lie
-/// within 5.8, doubles within 8.6. The variants of a loop may differ in the last bits, as those of the functions in
-/// math.hpp do.
-/// @param first   a multiple of W
-/// @param attempt which redraw this is
-template <class T, int W>
-TAGMA_INLINE pack<T, W> random_normal(const random_key& key, std::uint64_t first, std::uint16_t attempt = 0) {
+/// The same of normal numbers with mean 0 and deviation 1. Floats lie within 5.8, doubles within 8.6. The variants of a
+/// loop may differ in the last bits, as those of the functions in math.hpp do.
+/// @param count up to `most_drawn`
+template <int W, class T>
+TAGMA_INLINE void random_normal(const random_key& key, std::uint64_t first, std::uint16_t attempt, T* to,
+                                std::int64_t count) {
   // Of two uniform numbers Box and Muller take one for the distance, which two elements share, and one for the angle:
   // the second element is a quarter turn further.
-  constexpr auto pairs = static_cast<unsigned>(W / 2);
-  T u[2 * pairs], radius[pairs], turns[2 * pairs];
-  store(u, detail::uniform_numbers<T, W>(key, first, attempt));
-  for (unsigned i = 0; i < pairs; ++i) {
-    radius[i] = u[2 * i];
-    turns[2 * i] = u[2 * i + 1];
-    turns[2 * i + 1] = u[2 * i + 1] - T{0.25};
+  T turns[most_drawn], radius[most_drawn / 2];
+  random_uniform<W>(key, first, attempt, to, count);
+  const std::int64_t pairs = count / 2;
+  for (std::int64_t i = 0; i < pairs; ++i) {
+    radius[i] = to[2 * i];
+    turns[2 * i] = to[2 * i + 1];
+    turns[2 * i + 1] = to[2 * i + 1] - T{0.25};
   }
-  store(radius, normal_distance<T>(load<W / 2>(radius)));
-  for (unsigned i = 0; i < pairs; ++i) u[2 * i] = u[2 * i + 1] = radius[i];
-  return normal_at<T>(load<W>(u), load<W>(turns));
+  constexpr int half = W < drawn_at_once<T> / 2 ? W : drawn_at_once<T> / 2;
+  for (std::int64_t i = 0; i < pairs; i += half) store(radius + i, normal_distance<T>(load<half>(radius + i)));
+  for (std::int64_t i = 0; i < pairs; ++i) to[2 * i] = to[2 * i + 1] = radius[i];
+  for (std::int64_t i = 0; i < count; i += W) store(to + i, normal_at<T>(load<W>(to + i), load<W>(turns + i)));
 }
 
 /// The same, where every element outside (-2, 2) is drawn again until it is inside.
-/// @param first a multiple of W
-template <class T, int W>
-TAGMA_INLINE pack<T, W> random_truncated_normal(const random_key& key, std::uint64_t first) {
-  auto x = random_normal<T, W>(key, first);
-  for (std::uint16_t attempt = 1; attempt != 0; ++attempt) {
-    const auto outside = !(abs(x) < T{2});
-    if (!any(outside)) break;
-    x = select(outside, random_normal<T, W>(key, first, attempt), x);
+template <int W, class T>
+TAGMA_INLINE void random_truncated_normal(const random_key& key, std::uint64_t first, T* to, std::int64_t count) {
+  constexpr int n = drawn_at_once<T>;
+  random_normal<W>(key, first, 0, to, count);
+  for (std::int64_t at = 0; at < count; at += n, to += n) {
+    for (std::uint16_t attempt = 1; attempt != 0; ++attempt) {
+      bool inside = true;
+      for (int i = 0; i < n; ++i) inside = inside && abs(to[i]) < T{2};
+      if (inside) break;
+      T again[static_cast<unsigned>(n)];
+      random_normal<W>(key, first + static_cast<std::uint64_t>(at), attempt, again, n);
+      for (int i = 0; i < n; ++i)
+        if (!(abs(to[i]) < T{2})) to[i] = again[i];
+    }
   }
-  return x;
 }
 
 }  // namespace tagma::device::cpu
@@ -37247,25 +37559,45 @@ TAGMA_FORMULAS_END
 namespace tagma::device {
 namespace cpu::detail {
 
-template <class T, distribution Which>
-struct random_body {
+template <class T, distribution Which, int W>
+struct random_body_of {
   using C = compute_t<T>;
-  static constexpr int width = 64 / static_cast<int>(sizeof(C));
-  TAGMA_INLINE static pack<C, width> draw(const random_key& key, std::int64_t at) {
+  TAGMA_INLINE static void draw(const random_key& key, std::int64_t at, C* drawn, std::int64_t count) {
     const auto first = static_cast<std::uint64_t>(at);
     if constexpr (Which == distribution::uniform)
-      return representable<T>(random_uniform<C, width>(key, first));
+      random_uniform<W>(key, first, 0, drawn, count);
     else if constexpr (Which == distribution::normal)
-      return random_normal<C, width>(key, first);
+      random_normal<W>(key, first, 0, drawn, count);
     else
-      return random_truncated_normal<C, width>(key, first);
+      random_truncated_normal<W>(key, first, drawn, count);
+  }
+  TAGMA_INLINE static void put(const C* drawn, T* to, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; i += W) {
+      const auto x = load<W>(drawn + i);
+      store(to + i, Which == distribution::uniform ? representable<T>(x) : x);
+    }
   }
   TAGMA_INLINE static void run(T* to, const random_key* key, std::int64_t first, std::int64_t last) {
-    std::int64_t i = first;
-    for (; i + width <= last; i += width) store(to + i, draw(*key, i));
-    if (i < last) store(to + i, draw(*key, i), static_cast<int>(last - i));
+    constexpr std::int64_t n = drawn_at_once<C>;
+    C drawn[most_drawn];
+    for (std::int64_t i = first, count = 0; i < last; i += count) {
+      const std::int64_t rest = last - i < most_drawn ? last - i : most_drawn;
+      count = rest < n ? n : rest / n * n;
+      draw(*key, i, drawn, count);
+      if (count <= rest) {
+        put(drawn, to + i, count);
+      } else {
+        T some[static_cast<unsigned>(n)];
+        put(drawn, some, count);
+        for (std::int64_t k = 0; k < rest; ++k) to[i + k] = some[k];
+      }
+    }
   }
 };
+/// Uniform numbers are in most trainers, for dropout, and hardly anything but their bits.
+template <class T, distribution Which>
+using random_body = with_wide<random_body_of<T, Which, default_width>, random_body_of<T, Which, wide_width>,
+                              Which != distribution::uniform && sizeof(compute_t<T>) == 4>;
 
 template <class T, distribution Which>
 void random(const kernel_args& args, const run_context& context) {
@@ -37340,22 +37672,26 @@ struct scan_columns {
 template <class T>
 struct scan_rows {
   using C = compute_t<T>;
-  template <std::size_t Rows>
-  TAGMA_INLINE static void some(const T* from, T* to, std::int64_t n, bool exclusive, bool reverse) {
-    C sums[Rows]{}, next[Rows];
+  /// Written out, since g++ keeps what a loop of few rounds indexes in memory.
+  template <std::size_t... R>
+  TAGMA_INLINE static void some(const T* from, T* to, std::int64_t n, bool exclusive, bool reverse,
+                                std::index_sequence<R...>) {
+    C sums[sizeof...(R)]{}, next[sizeof...(R)];
     for (std::int64_t k = 0; k < n; ++k) {
       const std::int64_t at = reverse ? n - 1 - k : k;
-      for (std::size_t r = 0; r < Rows; ++r)
-        next[r] = sum_of<C>(sums[r], static_cast<C>(from[static_cast<std::int64_t>(r) * n + at]));
-      for (std::size_t r = 0; r < Rows; ++r)
-        to[static_cast<std::int64_t>(r) * n + at] = T(exclusive ? sums[r] : next[r]);
-      for (std::size_t r = 0; r < Rows; ++r) sums[r] = next[r];
+      const T* const in = from + at;
+      T* const out = to + at;
+      ((next[R] = sum_of<C>(sums[R], static_cast<C>(in[static_cast<std::int64_t>(R) * n]))), ...);
+      ((out[static_cast<std::int64_t>(R) * n] = T(exclusive ? sums[R] : next[R])), ...);
+      ((sums[R] = next[R]), ...);
     }
   }
   TAGMA_INLINE static void run(const T* from, T* to, std::int64_t rows, std::int64_t n, bool exclusive, bool reverse) {
-    for (; rows >= 8; rows -= 8, from += 8 * n, to += 8 * n) some<8>(from, to, n, exclusive, reverse);
-    for (; rows >= 3; rows -= 3, from += 3 * n, to += 3 * n) some<3>(from, to, n, exclusive, reverse);
-    for (; rows > 0; --rows, from += n, to += n) some<1>(from, to, n, exclusive, reverse);
+    for (; rows >= 8; rows -= 8, from += 8 * n, to += 8 * n)
+      some(from, to, n, exclusive, reverse, std::make_index_sequence<8>{});
+    for (; rows >= 3; rows -= 3, from += 3 * n, to += 3 * n)
+      some(from, to, n, exclusive, reverse, std::make_index_sequence<3>{});
+    for (; rows > 0; --rows, from += n, to += n) some(from, to, n, exclusive, reverse, std::make_index_sequence<1>{});
   }
 };
 
@@ -38307,8 +38643,6 @@ namespace tagma::device {
 
 namespace cpu {
 
-/// Elements that one instruction sequence handles.
-inline constexpr int lanes = 8;
 /// Elements that make a task of their own.
 inline constexpr std::int64_t task_elements = 32768;
 
@@ -38316,40 +38650,38 @@ inline constexpr std::int64_t task_elements = 32768;
 using span_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
 
 /// What a load or an operation of a loop gives in each round.
-template <class Step>
-using loop_value = pack<compute_t<typename Step::stored_type>, lanes>;
+template <int Lanes, class Step>
+using loop_value = pack<compute_t<typename Step::stored_type>, Lanes>;
 
 namespace detail {
 
 /// What a load gives in each round. One element for all lanes is read before the loop, since the compiler cannot know
 /// that no store changes it.
-template <class Load>
+template <int Lanes, class Load>
 struct held_load {
   using stored_type = typename Load::stored_type;
-  loop_value<Load> value;
+  using value_type = loop_value<Lanes, Load>;
+  value_type value;
   TAGMA_INLINE explicit held_load(const std::byte* from)
-      : value(
-            splat<loop_value<Load>>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {
-  }
-  TAGMA_INLINE loop_value<Load> operator()(const std::byte*, std::int64_t) const { return value; }
+      : value(splat<value_type>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {}
+  TAGMA_INLINE value_type operator()(const std::byte*, std::int64_t) const { return value; }
 };
-template <class Load>
-requires Load::contiguous struct held_load<Load> {
+template <int Lanes, class Load>
+requires Load::contiguous struct held_load<Lanes, Load> {
   using stored_type = typename Load::stored_type;
   TAGMA_INLINE explicit held_load(const std::byte*) {}
-  TAGMA_INLINE loop_value<Load> operator()(const std::byte* from, std::int64_t i) const {
-    return load<lanes>(reinterpret_cast<const stored_type*>(from) + i);
+  TAGMA_INLINE loop_value<Lanes, Load> operator()(const std::byte* from, std::int64_t i) const {
+    return load<Lanes>(reinterpret_cast<const stored_type*>(from) + i);
   }
 };
 
 /// The last elements of a row, followed by zeros; what is the same for all lanes is held already.
-template <class Load>
+template <int Lanes, class Load>
 TAGMA_INLINE void pad([[maybe_unused]] std::byte* to, [[maybe_unused]] const std::byte* from,
                       [[maybe_unused]] std::int64_t i, [[maybe_unused]] std::int64_t n) {
   if constexpr (Load::contiguous) {
     constexpr std::size_t size = sizeof(typename Load::stored_type);
-    static_assert(lanes == 8);
-    copy_padded<size>(to, from + i * static_cast<std::int64_t>(size), n);
+    copy_padded<Lanes, size>(to, from + i * static_cast<std::int64_t>(size), n);
   }
 }
 
@@ -38378,9 +38710,9 @@ TAGMA_INLINE Out call_for_half(Slots& s) {
     return call_body<scalar_kernel<on_cpu, Operation>, Out, A, B, C>(s);
 }
 
-template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
+template <int Lanes, int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
 TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
-  using out = loop_value<operation_of<Operation, Type, A, B, C>>;
+  using out = loop_value<Lanes, operation_of<Operation, Type, A, B, C>>;
   // So that an operation gives the same bytes wherever loops begin and end.
   using device::detail::slot;
   if constexpr (same<stored<Type>, typename out::value_type>)
@@ -38388,6 +38720,13 @@ TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>)
   else
     slot<I>(s) = separate(call_for_half<Operation, out, stored<Type>, A, B, C>(s));
 }
+
+template <const char& Operation, dtype Type, int A, int B, int C>
+[[nodiscard]] constexpr bool has_long_formula(operation_of<Operation, Type, A, B, C>) {
+  return is_long_formula<Operation>;
+}
+template <class... Step>
+inline constexpr bool has_eight_bytes = ((sizeof(typename Step::stored_type) == 8) || ...);
 
 /// What a loop knows of its extents, and its function.
 struct loop_state final : kernel_state {
@@ -38473,27 +38812,28 @@ template <class... Load, class... Operation>
 struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
   using result = typename detail::last_of<Operation...>::stored_type;
-  using slots = detail::loop_slots<std::make_index_sequence<load_count + operation_count>, cpu::loop_value<Load>...,
-                                   cpu::loop_value<Operation>...>;
 
   /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains of
   /// the last pack goes through padded copies, so that there is one copy of the code.
-  struct body {
+  template <int Lanes>
+  struct body_of {
+    using slots = detail::loop_slots<std::make_index_sequence<load_count + operation_count>,
+                                     cpu::loop_value<Lanes, Load>..., cpu::loop_value<Lanes, Operation>...>;
+
     template <std::size_t... L, std::size_t... O>
     TAGMA_INLINE static void span(std::byte* out, const std::byte* const* in, std::int64_t n, std::index_sequence<L...>,
-                                  std::index_sequence<O...>, const cpu::detail::held_load<Load>&... load) {
+                                  std::index_sequence<O...>, const cpu::detail::held_load<Lanes, Load>&... load) {
       constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
-      constexpr int lanes = cpu::lanes;
-      constexpr std::size_t widest = 8 * lanes;
+      constexpr std::size_t widest = 8 * Lanes;
       alignas(64) std::byte padded[load_count + 1][widest];
       const std::byte* from[load_count + 1]{in[L]...};
       std::byte* to = out;
-      const std::int64_t rest = n % lanes;
+      const std::int64_t rest = n % Lanes;
       for (std::int64_t count = n - rest;;) {
-        for (std::int64_t i = 0; i < count; i += lanes) {
+        for (std::int64_t i = 0; i < count; i += Lanes) {
           slots s;
           ((detail::slot<static_cast<int>(L)>(s) = load(from[L], i)), ...);
-          (cpu::detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
+          (cpu::detail::compute_slot<Lanes, static_cast<int>(load_count + O)>(s, Operation{}), ...);
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
         if (to != out) {
@@ -38501,10 +38841,10 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
                                                         to, rest);
         }
         if (rest == 0) return;
-        (cpu::detail::pad<Load>(padded[L], from[L], n - rest, rest), ...);
+        (cpu::detail::pad<Lanes, Load>(padded[L], from[L], n - rest, rest), ...);
         ((from[L] = padded[L]), ...);
         to = padded[load_count];
-        count = lanes;
+        count = Lanes;
       }
     }
     TAGMA_INLINE static void run(std::byte* out, const std::byte* const* in, std::int64_t n) {
@@ -38513,9 +38853,13 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
     template <std::size_t... L>
     TAGMA_INLINE static void start(std::byte* out, const std::byte* const* in, std::int64_t n,
                                    std::index_sequence<L...> l) {
-      span(out, in, n, l, std::make_index_sequence<operation_count>{}, cpu::detail::held_load<Load>(in[L])...);
+      span(out, in, n, l, std::make_index_sequence<operation_count>{}, cpu::detail::held_load<Lanes, Load>(in[L])...);
     }
   };
+  /// Sixteen elements of eight bytes are no vector.
+  static constexpr bool is_long =
+      (cpu::detail::has_long_formula(Operation{}) || ...) && !cpu::detail::has_eight_bytes<Load..., Operation...>;
+  struct body : cpu::with_wide<body_of<cpu::default_width>, body_of<cpu::wide_width>, is_long> {};
 
   static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};

@@ -42,8 +42,8 @@ class Tagma(ConanFile):
             raise ConanInvalidConfiguration("tagma is for Linux on x86-64 and aarch64")
         if self.options.tls and not self.options.asio:
             raise ConanInvalidConfiguration("tagma: tls=True is of use with asio=True only")
-        if not self.options.eigen and not self.options.system:
-            raise ConanInvalidConfiguration("tagma needs a library for matrix products: eigen=True, or with system=True oneDNN")
+        if self.settings.arch != "x86_64" and not self.options.eigen and not self.options.system:
+            raise ConanInvalidConfiguration("tagma needs a library for matrix products here: eigen=True, or with system=True oneDNN")
 
     def requirements(self):
         if not self.options.system:

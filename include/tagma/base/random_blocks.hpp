@@ -46,30 +46,71 @@ struct two_blocks {
   }
 };
 #endif
+
+/// The words of eight blocks, in the lower halves of the lanes of a vector of 64 bytes: for AVX-512.
+struct eight_blocks {
+  typedef std::uint64_t lanes __attribute__((vector_size(64)));
+  lanes a, b, c, d;
+
+  TAGMA_INLINE eight_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt) {
+    const std::uint64_t s[8] = {key.step, key.step, key.step, key.step, key.step, key.step, key.step, key.step};
+    const std::uint64_t t[8] = {key.stream, key.stream, key.stream, key.stream,
+                                key.stream, key.stream, key.stream, key.stream};
+    a = first + lanes{0, 1, 2, 3, 4, 5, 6, 7};
+    b = ((a >> 32) & 0xffffu) | std::uint64_t{std::uint32_t{attempt} << 16};
+    __builtin_memcpy(&c, s, sizeof c);  // g++ warns of the rest of what is not read if they are written out
+    __builtin_memcpy(&d, t, sizeof d);
+  }
+  /// As in `philox_rounds`.
+  TAGMA_INLINE void round(std::uint32_t low, std::uint32_t high) {
+    const lanes x = (a & 0xffffffffu) * std::uint64_t{0xD2511F53u}, y = (c & 0xffffffffu) * std::uint64_t{0xCD9E8D57u};
+    a = (y >> 32) ^ b ^ std::uint64_t{low};
+    b = y;
+    c = (x >> 32) ^ d ^ std::uint64_t{high};
+    d = x;
+  }
+  TAGMA_INLINE void store(std::uint32_t* words) const {
+    const lanes x = (a & 0xffffffffu) | (b << 32), y = (c & 0xffffffffu) | (d << 32);
+    const lanes one = __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11);
+    const lanes other = __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15);
+    __builtin_memcpy(words, &one, 64);
+    __builtin_memcpy(words + 16, &other, 64);
+  }
+};
 }  // namespace detail
 
 /// `random_block` of blocks in a row, a multiple of four: all words of the first, then those of the next.
-template <int Blocks>
+/// @tparam Wide for loops that are compiled for AVX-512; then a multiple of eight
+template <int Blocks, bool Wide = false>
 TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt,
                                 std::uint32_t (&words)[static_cast<unsigned>(4 * Blocks)]) {
-  static_assert(Blocks % 4 == 0);
-#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
-  for (unsigned i = 0; i < Blocks; i += 4) {  // one waits for its products while the other multiplies
-    detail::two_blocks one(key, first + i, attempt), other(key, first + i + 2, attempt);
-    auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
-    for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) {
-      one.round(low, high);
-      other.round(low, high);
+  static_assert(Blocks % (Wide ? 8 : 4) == 0);
+  if constexpr (Wide) {
+    for (unsigned i = 0; i < Blocks; i += 8) {
+      detail::eight_blocks eight(key, first + i, attempt);
+      auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
+      for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) eight.round(low, high);
+      eight.store(words + 4 * i);
     }
-    one.store(words + 4 * i);
-    other.store(words + 4 * i + 8);
-  }
+  } else {
+#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
+    for (unsigned i = 0; i < Blocks; i += 4) {  // one waits for its products while the other multiplies
+      detail::two_blocks one(key, first + i, attempt), other(key, first + i + 2, attempt);
+      auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
+      for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) {
+        one.round(low, high);
+        other.round(low, high);
+      }
+      one.store(words + 4 * i);
+      other.store(words + 4 * i + 8);
+    }
 #else
-  for (unsigned i = 0; i < Blocks; ++i) {
-    const philox_block r = random_block(key, first + i, attempt);
-    for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
-  }
+    for (unsigned i = 0; i < Blocks; ++i) {
+      const philox_block r = random_block(key, first + i, attempt);
+      for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
+    }
 #endif
+  }
 }
 
 }  // namespace tagma

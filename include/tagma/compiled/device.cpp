@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/device/cpu/build_info.ipp"
 #include "tagma/device/cpu/copy.ipp"
+#include "tagma/device/cpu/dispatch.ipp"
 #include "tagma/device/cpu/executor.ipp"
 #include "tagma/device/cpu/interpreted_loop.ipp"
 #include "tagma/device/cpu/kernel/concat.ipp"

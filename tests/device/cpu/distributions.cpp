@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "tagma/device/cpu/dispatch.hpp"
@@ -15,27 +16,35 @@ namespace {
 
 enum class kind { uniform, normal, truncated };
 
-template <kind K>
-struct fill {
+template <kind K, int W>
+struct fill_of {
   template <class T>
   TAGMA_INLINE static void run(T* out, const random_key* key, std::int64_t n) {
-    constexpr int width = 64 / static_cast<int>(sizeof(T));
-    for (std::int64_t i = 0; i < n; i += width) {
+    for (std::int64_t i = 0; i < n; i += cpu::most_drawn) {
       const auto first = static_cast<std::uint64_t>(i);
+      const std::int64_t count = n - i < cpu::most_drawn ? n - i : cpu::most_drawn;
       if constexpr (K == kind::uniform)
-        cpu::store(out + i, cpu::random_uniform<T, width>(*key, first));
+        cpu::random_uniform<W>(*key, first, 0, out + i, count);
       else if constexpr (K == kind::normal)
-        cpu::store(out + i, cpu::random_normal<T, width>(*key, first));
+        cpu::random_normal<W>(*key, first, 0, out + i, count);
       else
-        cpu::store(out + i, cpu::random_truncated_normal<T, width>(*key, first));
+        cpu::random_truncated_normal<W>(*key, first, out + i, count);
     }
   }
 };
 
+template <kind K>
+using fill = cpu::with_wide<fill_of<K, 8>, fill_of<K, 16>>;
+
 template <kind K, class T>
 std::vector<T> numbers(const random_key& key, std::int64_t n) {
   std::vector<T> x(static_cast<std::size_t>(n));
-  cpu::dispatch<fill<K>>(x.data(), &key, n);
+  cpu::dispatch<fill_of<K, 8>>(x.data(), &key, n);
+  if constexpr (sizeof(T) == 4) {
+    std::vector<T> wide(x.size());  // the same bytes, whatever the vectors
+    cpu::dispatch<fill<K>>(wide.data(), &key, n);
+    CHECK(std::memcmp(x.data(), wide.data(), sizeof(T) * x.size()) == 0);
+  }
   return x;
 }
 
@@ -97,11 +106,11 @@ TEMPLATE_TEST_CASE("truncated packs stay within two deviations", "[distributions
 TEMPLATE_TEST_CASE("an element does not depend on those drawn with it", "[distributions]", float, double) {
   using T = TestType;
   const random_key key{9, 9, 9};
-  constexpr int width = 64 / static_cast<int>(sizeof(T));
-  const auto whole = cpu::random_truncated_normal<T, 4 * width>(key, 4 * width);
-  for (int part = 0; part < 4; ++part) {
-    const auto some = cpu::random_truncated_normal<T, width>(key, static_cast<std::uint64_t>((4 + part) * width));
-    for (int i = 0; i < width; ++i)
-      CHECK(cpu::lane(some, i) == Approx(cpu::lane(whole, part * width + i)).epsilon(1e-5));
+  constexpr int n = cpu::drawn_at_once<T>;
+  const auto whole = numbers<kind::truncated, T>(key, 8 * n);
+  for (int part = 4; part < 8; ++part) {
+    T some[static_cast<unsigned>(n)];
+    cpu::random_truncated_normal<8>(key, static_cast<std::uint64_t>(part * n), some, n);
+    for (int i = 0; i < n; ++i) CHECK(some[i] == Approx(whole[static_cast<std::size_t>(part * n + i)]).epsilon(1e-5));
   }
 }

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -60,18 +61,20 @@ TAGMA_TEST_FUNCTION(abs)
 TAGMA_TEST_FUNCTION(sigmoid)
 TAGMA_TEST_FUNCTION(softplus)
 
-template <class F>
-struct unary_loop {
+template <class F, int W>
+struct unary_loop_of {
   template <class T>
   TAGMA_INLINE static void run(T* out, const T* in, std::int64_t n) {
     std::int64_t i = 0;
-    for (; i + 8 <= n; i += 8) cpu::store(out + i, F::apply(cpu::load(in + i)));
+    for (; i + W <= n; i += W) cpu::store(out + i, F::apply(cpu::load<W>(in + i)));
     if (i < n) {
       const int rest = static_cast<int>(n - i);
-      cpu::store(out + i, F::apply(cpu::load(in + i, rest)), rest);
+      cpu::store(out + i, F::apply(cpu::load<W>(in + i, rest)), rest);
     }
   }
 };
+template <class F>
+using unary_loop = cpu::with_wide<unary_loop_of<F, 8>, unary_loop_of<F, 16>>;
 struct pow_loop {
   template <class T>
   TAGMA_INLINE static void run(T* out, const T* x, const T* y, std::int64_t n) {
@@ -82,14 +85,21 @@ struct pow_loop {
 // The variants of a loop that this machine can run.
 std::vector<cpu::level> levels() {
   std::vector<cpu::level> all{cpu::level::baseline};
-  if (cpu::best_level() == cpu::level::v3) all.push_back(cpu::level::v3);
+  for (const auto more : {cpu::level::v3, cpu::level::v4})
+    if (cpu::best_level() >= more) all.push_back(more);
   return all;
 }
 template <class Loop, class T, class... In>
 std::vector<T> run_at(cpu::level at, std::int64_t n, const In*... in) {
   std::vector<T> out(static_cast<std::size_t>(n));
 #if defined(__x86_64__) && !(defined(__AVX2__) && defined(__FMA__))
-  if (at == cpu::level::v3) {
+  if constexpr (cpu::has_wide_body<Loop> && sizeof(T) == 4) {
+    if (at == cpu::level::v4) {
+      cpu::run_v4<typename Loop::wide, T*, const In*..., std::int64_t>(out.data(), in..., n);
+      return out;
+    }
+  }
+  if (at != cpu::level::baseline) {
     cpu::run_v3<Loop, T*, const In*..., std::int64_t>(out.data(), in..., n);
     return out;
   }
@@ -135,8 +145,11 @@ double worst(T low, T high, int n = 40000) {
   const auto x = sweep(low, high, n);
   double bad = 0;
   T where = 0;
+  std::vector<T> before;
   for (const auto at : levels()) {
     const auto y = run_at<unary_loop<F>, T>(at, static_cast<std::int64_t>(x.size()), x.data());
+    if (at == cpu::level::v4) CHECK(std::memcmp(y.data(), before.data(), sizeof(T) * y.size()) == 0);
+    before = y;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double e = ulps(y[i], F::reference(static_cast<L>(x[i])));
       if (e > bad) {
@@ -151,11 +164,12 @@ double worst(T low, T high, int n = 40000) {
 
 template <class F, class T>
 T one(T x) {
-  T results[2] = {};
-  int n = 0;
-  for (const auto at : levels()) results[n++] = run_at<unary_loop<F>, T>(at, 1, &x)[0];
-  if (n == 2) CHECK((results[0] == results[1] || (std::isnan(results[0]) && std::isnan(results[1]))));
-  return results[0];
+  const T result = run_at<unary_loop<F>, T>(cpu::level::baseline, 1, &x)[0];
+  for (const auto at : levels()) {
+    const T other = run_at<unary_loop<F>, T>(at, 1, &x)[0];
+    CHECK((other == result || (std::isnan(other) && std::isnan(result))));
+  }
+  return result;
 }
 
 }  // namespace

@@ -34,15 +34,15 @@ template <class T>
 
 /// What the loops of these products compute with. Not packs: every program with a product has these loops, and plain
 /// vectors in small functions are what a compiler is done with soon.
-template <class T>
-struct plain_vectors {
 #if defined(__x86_64__)
-  static constexpr std::size_t bytes = 32;
+inline constexpr std::size_t plain_bytes = 32, wide_plain_bytes = 64;
 #else
-  static constexpr std::size_t bytes = 16;  // g++ keeps vectors that the processor has not in memory
+inline constexpr std::size_t plain_bytes = 16, wide_plain_bytes = 16;  // g++ keeps longer vectors in memory
 #endif
-  typedef T type __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
-  static constexpr std::int64_t lanes = bytes / sizeof(T), tile = 4 * lanes;
+template <class T, std::size_t Bytes = plain_bytes>
+struct plain_vectors {
+  typedef T type __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias));
+  static constexpr std::int64_t lanes = Bytes / sizeof(T), tile = 4 * lanes;
 };
 
 /// Adds `count` terms to some whole tiles of a row. `next` elements are between those of the first matrix.

@@ -12,15 +12,16 @@
 
 namespace tagma::device::cpu {
 
-/// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones.
+/// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones. Sixteen elements
+/// of four bytes are one vector of 64 bytes: they are for loops that are compiled for AVX-512.
 #if defined(__x86_64__)
-inline constexpr int native_bytes = 32;
+inline constexpr int native_bytes = 32, native_bytes_of_sixteen = 64;
 #else
-inline constexpr int native_bytes = 16;
+inline constexpr int native_bytes = 16, native_bytes_of_sixteen = 16;
 #endif
 
-/// The number of lanes that loops use.
-inline constexpr int default_width = 8;
+/// The number of lanes that loops use, and that of loops for AVX-512.
+inline constexpr int default_width = 8, wide_width = 16;
 
 namespace detail {
 template <class T>
@@ -64,7 +65,8 @@ inline constexpr bool floating = same<T, float> || same<T, double>;
 template <class T>
 inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(1);
 template <class T, int W>
-inline constexpr bool split = static_cast<int>(sizeof(T)) * W > native_bytes;
+inline constexpr bool split = static_cast<int>(sizeof(T)) * W >
+                              (sizeof(T) == 4 && W == wide_width ? native_bytes_of_sixteen : native_bytes);
 }  // namespace detail
 
 /// The signed and the unsigned integer of the size of T.

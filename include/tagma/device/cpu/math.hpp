@@ -56,37 +56,30 @@ TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
 #endif
 }
 
+// `y`, but of the C library for lanes of `x` beyond the limit: the bytes of a lane do not depend on its neighbours.
+template <int Turns, class T, int W>
+TAGMA_INLINE pack<T, W> with_far_lanes(const pack<T, W>& x, const pack<T, W>& y) {
+  if (!any(magnitude(x) > trig_limit<T>)) [[likely]]
+    return y;
+  const auto from = x;  // what lanes are taken from is in memory: here alone
+  auto to = y;
+  for (int i = 0; i < W; ++i) {
+    const T at = lane(from, i);
+    if (!(scalar_math::abs(at) > trig_limit<T>)) continue;
+    if constexpr (same<T, float>)
+      set_lane(to, i, Turns == 0 ? __builtin_sinf(at) : __builtin_cosf(at));
+    else
+      set_lane(to, i, Turns == 0 ? __builtin_sin(at) : __builtin_cos(at));
+  }
+  return to;
+}
 template <class T, int W>
 TAGMA_INLINE pack<T, W> sin_part(const pack<T, W>& x) {
-  auto y = select(x == T{0}, x, trig_part<0>(x));
-  if (any(magnitude(x) > trig_limit<T>)) [[unlikely]] {
-    const auto from = x;  // what lanes are taken from is in memory: here alone
-    auto to = y;
-    for (int i = 0; i < W; ++i) {
-      if constexpr (same<T, float>)
-        set_lane(to, i, __builtin_sinf(lane(from, i)));
-      else
-        set_lane(to, i, __builtin_sin(lane(from, i)));
-    }
-    y = to;
-  }
-  return y;
+  return with_far_lanes<0>(x, select(x == T{0}, x, trig_part<0>(x)));
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> cos_part(const pack<T, W>& x) {
-  auto y = trig_part<1>(x);
-  if (any(magnitude(x) > trig_limit<T>)) [[unlikely]] {
-    const auto from = x;  // what lanes are taken from is in memory: here alone
-    auto to = y;
-    for (int i = 0; i < W; ++i) {
-      if constexpr (same<T, float>)
-        set_lane(to, i, __builtin_cosf(lane(from, i)));
-      else
-        set_lane(to, i, __builtin_cos(lane(from, i)));
-    }
-    y = to;
-  }
-  return y;
+  return with_far_lanes<1>(x, trig_part<1>(x));
 }
 
 template <class T, int W>
@@ -137,7 +130,7 @@ TAGMA_PACK_AND_SCALAR_FUNCTION(log1p)
 TAGMA_PACK_AND_SCALAR_FUNCTION(tanh)
 /// The error function; within 2 ulp.
 TAGMA_PACK_AND_SCALAR_FUNCTION(erf)
-/// The sine of radians; within 2 ulp. Packs with an element beyond 65536 in magnitude take a slower path.
+/// The sine of radians; within 2 ulp. Elements beyond 16384 (floats) or 65536 in magnitude take a slower path.
 TAGMA_PACK_AND_SCALAR_FUNCTION(sin)
 /// The cosine of radians; see sin.
 TAGMA_PACK_AND_SCALAR_FUNCTION(cos)

@@ -240,9 +240,9 @@ TAGMA_INLINE void write(void* to, const pack<T, W>& p) {
 }  // namespace detail
 
 namespace detail {
-/// Copies the bytes of less than eight elements. Out of line: g++ writes a copy of a few bytes out, in several cases,
-/// and there is one at the end of each loop. Pieces may overlap: no call of the C library, which takes longer than the
-/// loop where a tensor has few elements.
+/// Copies the bytes of fewer elements than a pack has. Out of line: g++ writes a copy of a few bytes out, in several
+/// cases, and there is one at the end of each loop. Pieces may overlap: no call of the C library, which takes longer
+/// than the loop where a tensor has few elements.
 [[gnu::noinline]] inline void copy_few(void* to, const void* from, std::size_t bytes) {
   char* const t = static_cast<char*>(to);
   const char* const f = static_cast<const char*>(from);
@@ -259,7 +259,7 @@ namespace detail {
     for (std::size_t i = 0; i < bytes; ++i) t[i] = f[i];
   }
 }
-/// Copies `n` elements of `Size` bytes, less than eight. One by itself is what scalars are.
+/// Copies `n` elements of `Size` bytes, fewer than a pack has. One by itself is what scalars are.
 template <std::size_t Size>
 TAGMA_INLINE void copy_rest(void* to, const void* from, std::int64_t n) {
   if (n == 1)
@@ -267,10 +267,10 @@ TAGMA_INLINE void copy_rest(void* to, const void* from, std::int64_t n) {
   else
     copy_few(to, from, static_cast<std::size_t>(n) * Size);
 }
-/// The same, and zeros behind them: eight elements.
-template <std::size_t Size>
+/// The same, and zeros behind them: `Lanes` elements.
+template <int Lanes, std::size_t Size>
 TAGMA_INLINE void copy_padded(void* to, const void* from, std::int64_t n) {
-  __builtin_memset(to, 0, 8 * Size);
+  __builtin_memset(to, 0, Lanes * Size);
   copy_rest<Size>(to, from, n);
 }
 }  // namespace detail

@@ -47,19 +47,22 @@ TAGMA_INLINE pack<double, W> cos_reduced(const pack<double, W>& r) {
   return mul_add(z * z, p, mul_add(z, splat<pack<double, W>>(-0.5), 1.0));
 }
 
-// Beyond these limits the reduction by a few multiples of pi / 2 loses bits; such lanes go to the C library one by one.
+// Beyond these limits the reduction by parts of pi / 2 loses bits; such lanes go to the C library one by one.
 template <class T>
-inline constexpr T trig_limit = T(65536);
+inline constexpr T trig_limit = same<T, float> ? T(16384) : T(65536);
 
-// x less a number of quarter turns, which the low bits of `biased` hold.
+// x less a number of quarter turns, which the low bits of `biased` hold. That number has at most 15 bits and each part
+// of pi / 2 but the last one 9, so that their products are exact with and without FMA. The first two differences are
+// exact as well; what the third one loses is added to the fourth.
 template <int W>
 TAGMA_INLINE pack<float, W> reduce_trig(const pack<float, W>& x, pack<float, W>& biased) {
+  using P = pack<float, W>;
   constexpr float magic = ieee<float>::magic;
-  biased = mul_add(x, splat<pack<float, W>>(0x1.45f306p-1f), magic);
-  const auto n = convert<double>(biased - magic);
-  auto r = mul_add(n, splat<pack<double, W>>(-0x1.921fb544p0), convert<double>(x));
-  r = mul_add(n, splat<pack<double, W>>(-0x1.0b4611a626331p-34), r);
-  return convert<float>(r);
+  biased = mul_add(x, splat<P>(0x1.45f306p-1f), magic);
+  const P n = biased - magic;
+  const P r = mul_add(n, splat<P>(-0x1.fbp-12f), mul_add(n, splat<P>(-0x1.92p0f), x));
+  const P third = n * 0x1.51p-22f, rounded = r - third, lost = (r - rounded) - third;
+  return mul_add(n, splat<P>(-0x1.184698p-44f), rounded + mul_add(n, splat<P>(-0x1.0bp-34f), lost));
 }
 // The three parts of pi / 2 have 33, 33 and 53 bits, so that their products with n < 2^20 are exact where it matters.
 template <int W>

@@ -106,4 +106,59 @@ TEST_CASE("element types meet in one loop") {
   CHECK(distance(session.run(value, bytes = p, halves = q, flags = f), naive_map<float>({21}, naive, f, p, q)) < 1e-7);
 }
 
+#if defined(__x86_64__) && !(defined(__AVX2__) && defined(__FMA__))
+/// A loop over neighbours with one operation of one operand.
+template <class Op, tg::dtype Type>
+using loop_of =
+    tg::device::fused_loop<tg::device::on_cpu,
+                           tg::device::types<tg::device::load_of<Type, true>, tg::device::load_of<Type, false>>,
+                           tg::device::types<tg::device::operation_of<tg::ir::key<Op>, Type, 0, 0, 0>,
+                                             tg::device::operation_of<tg::ir::key<tg::op::multiply>, Type, 2, 1, 0>>>;
+
+template <class Op, class T>
+void check_wide_loop() {
+  using body = typename loop_of<Op, tg::dtype_of<T>>::body;
+  using wide = typename body::wide;
+  const auto x = scattered<T>({300}, -3, 3, 11);
+  const T scale = T(0.7f);
+  const std::byte* const in[] = {reinterpret_cast<const std::byte*>(x.data()),
+                                 reinterpret_cast<const std::byte*>(&scale)};
+  for (const std::int64_t n : {0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 300}) {
+    tg::tensor<T> eight({301}), sixteen({301});
+    for (tg::tensor<T>* t : {&eight, &sixteen})
+      for (T& v : t->span()) v = T(9);
+    using tg::device::cpu::run_v3, tg::device::cpu::run_v4;
+    run_v3<body, std::byte*, const std::byte* const*, std::int64_t>(reinterpret_cast<std::byte*>(eight.data()), in, n);
+    run_v4<wide, std::byte*, const std::byte* const*, std::int64_t>(reinterpret_cast<std::byte*>(sixteen.data()), in,
+                                                                    n);
+    CAPTURE(n);
+    CHECK(std::memcmp(eight.data(), sixteen.data(), 301 * sizeof(T)) == 0);
+    CHECK(eight[n] == T(9));
+  }
+}
+
+TEST_CASE("wide loops give the bytes of the others") {
+  if (tg::device::cpu::best_level() != tg::device::cpu::level::v4) {
+    WARN("skipped: loops for AVX-512, which this machine lacks or the environment forbids");
+    return;
+  }
+  check_wide_loop<tg::op::exp, float>();
+  check_wide_loop<tg::op::expm1, float>();
+  check_wide_loop<tg::op::tanh, float>();
+  check_wide_loop<tg::op::sigmoid, float>();
+  check_wide_loop<tg::op::softplus, float>();
+  check_wide_loop<tg::op::erf, float>();
+  check_wide_loop<tg::op::sin, float>();
+  check_wide_loop<tg::op::cos, float>();
+  check_wide_loop<tg::op::tanh, tg::float16>();
+  check_wide_loop<tg::op::exp, tg::bfloat16>();
+}
+TEST_CASE("loops that compute little, or with doubles, have no wide body") {
+  using tg::device::cpu::has_wide_body;
+  STATIC_REQUIRE(has_wide_body<loop_of<tg::op::tanh, tg::dtype::float32>::body>);
+  STATIC_REQUIRE(!has_wide_body<loop_of<tg::op::tanh, tg::dtype::float64>::body>);
+  STATIC_REQUIRE(!has_wide_body<loop_of<tg::op::square, tg::dtype::float32>::body>);
+}
+#endif
+
 }  // namespace

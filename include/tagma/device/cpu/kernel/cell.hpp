@@ -2,7 +2,7 @@
 #pragma once
 
 /// @file
-/// The operations of recurrent cells on the CPU: all gates of eight units at a time.
+/// The operations of recurrent cells on the CPU: all gates of eight or sixteen units at a time.
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cells.hpp"
@@ -12,10 +12,10 @@
 namespace tagma::device {
 namespace cpu::detail {
 
-template <class Op, class T>
-struct cell_rows {
+template <class Op, class T, int W>
+struct cell_rows_of {
   using call = cell_call<Op, T>;
-  using P = pack<compute_t<T>, 8>;
+  using P = pack<compute_t<T>, W>;
 
   TAGMA_INLINE static void run(const call* c, std::int64_t first, std::int64_t last) {
     for (std::int64_t row = first; row < last; ++row)
@@ -31,12 +31,12 @@ struct cell_rows {
     T *out[call::outs], *to[call::outs];
     ((in[I] = c.in[I].first == nullptr ? nullptr : c.in[I].first + row * c.in[I].step), ...);
     ((to[O] = out[O] = c.out[O].first == nullptr ? nullptr : c.out[O].first + row * c.out[O].step), ...);
-    T padded[call::ins + call::outs][8];
-    const std::int64_t rest = c.units % 8, whole = c.units - rest;
-    for (std::int64_t count = whole;; count = 8) {
-      for (std::int64_t i = 0; i < count; i += 8) {
+    T padded[call::ins + call::outs][static_cast<unsigned>(W)];
+    const std::int64_t rest = c.units % W, whole = c.units - rest;
+    for (std::int64_t count = whole;; count = W) {
+      for (std::int64_t i = 0; i < count; i += W) {
         P v[call::ins], r[call::outs];
-        ((v[I] = in[I] == nullptr ? P{} : load<8>(in[I] + i)), ...);
+        ((v[I] = in[I] == nullptr ? P{} : load<W>(in[I] + i)), ...);
         cell_rule<Op>::apply(v, r);
         ((to[O] == nullptr ? void() : store(to[O] + i, r[O])), ...);
       }
@@ -52,10 +52,13 @@ struct cell_rows {
   }
   /// The last elements of a row, followed by zeros.
   TAGMA_INLINE static const T* pad(T* to, const T* from, std::int64_t n) {
-    for (std::int64_t i = 0; i < 8; ++i) to[i] = i < n ? from[i] : T{};
+    for (std::int64_t i = 0; i < W; ++i) to[i] = i < n ? from[i] : T{};
     return to;
   }
 };
+template <class Op, class T>
+using cell_rows =
+    with_wide<cell_rows_of<Op, T, default_width>, cell_rows_of<Op, T, wide_width>, sizeof(compute_t<T>) == 4>;
 
 template <class Op, class T>
 void run_cell(const kernel_args& args, const run_context& context) {

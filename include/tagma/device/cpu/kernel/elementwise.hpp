@@ -16,4 +16,22 @@ TAGMA_SCALAR_KERNEL_OF_ONE(on_cpu, TAGMA_INLINE, op::cast, cpu::convert<typename
 TAGMA_SCALAR_KERNEL_OF_ONE(on_cpu, TAGMA_INLINE, op::abs, abs(x))
 TAGMA_SCALAR_KERNEL_OF_ONE(on_cpu, TAGMA_INLINE, op::sign, sign(x))
 
+namespace cpu {
+
+#define TAGMA_LONG_FORMULA(operation) \
+  template <>                         \
+  inline constexpr bool is_long_formula<ir::key<operation>> = true;
+TAGMA_LONG_FORMULA(op::exp)
+TAGMA_LONG_FORMULA(op::log)
+TAGMA_LONG_FORMULA(op::log1p)
+TAGMA_LONG_FORMULA(op::expm1)
+TAGMA_LONG_FORMULA(op::tanh)
+TAGMA_LONG_FORMULA(op::sigmoid)
+TAGMA_LONG_FORMULA(op::softplus)
+TAGMA_LONG_FORMULA(op::erf)
+TAGMA_LONG_FORMULA(op::sin)
+TAGMA_LONG_FORMULA(op::cos)
+#undef TAGMA_LONG_FORMULA
+
+}  // namespace cpu
 }  // namespace tagma::device

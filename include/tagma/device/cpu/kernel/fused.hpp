@@ -18,8 +18,6 @@ namespace tagma::device {
 
 namespace cpu {
 
-/// Elements that one instruction sequence handles.
-inline constexpr int lanes = 8;
 /// Elements that make a task of their own.
 inline constexpr std::int64_t task_elements = 32768;
 
@@ -27,40 +25,38 @@ inline constexpr std::int64_t task_elements = 32768;
 using span_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
 
 /// What a load or an operation of a loop gives in each round.
-template <class Step>
-using loop_value = pack<compute_t<typename Step::stored_type>, lanes>;
+template <int Lanes, class Step>
+using loop_value = pack<compute_t<typename Step::stored_type>, Lanes>;
 
 namespace detail {
 
 /// What a load gives in each round. One element for all lanes is read before the loop, since the compiler cannot know
 /// that no store changes it.
-template <class Load>
+template <int Lanes, class Load>
 struct held_load {
   using stored_type = typename Load::stored_type;
-  loop_value<Load> value;
+  using value_type = loop_value<Lanes, Load>;
+  value_type value;
   TAGMA_INLINE explicit held_load(const std::byte* from)
-      : value(
-            splat<loop_value<Load>>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {
-  }
-  TAGMA_INLINE loop_value<Load> operator()(const std::byte*, std::int64_t) const { return value; }
+      : value(splat<value_type>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {}
+  TAGMA_INLINE value_type operator()(const std::byte*, std::int64_t) const { return value; }
 };
-template <class Load>
-requires Load::contiguous struct held_load<Load> {
+template <int Lanes, class Load>
+requires Load::contiguous struct held_load<Lanes, Load> {
   using stored_type = typename Load::stored_type;
   TAGMA_INLINE explicit held_load(const std::byte*) {}
-  TAGMA_INLINE loop_value<Load> operator()(const std::byte* from, std::int64_t i) const {
-    return load<lanes>(reinterpret_cast<const stored_type*>(from) + i);
+  TAGMA_INLINE loop_value<Lanes, Load> operator()(const std::byte* from, std::int64_t i) const {
+    return load<Lanes>(reinterpret_cast<const stored_type*>(from) + i);
   }
 };
 
 /// The last elements of a row, followed by zeros; what is the same for all lanes is held already.
-template <class Load>
+template <int Lanes, class Load>
 TAGMA_INLINE void pad([[maybe_unused]] std::byte* to, [[maybe_unused]] const std::byte* from,
                       [[maybe_unused]] std::int64_t i, [[maybe_unused]] std::int64_t n) {
   if constexpr (Load::contiguous) {
     constexpr std::size_t size = sizeof(typename Load::stored_type);
-    static_assert(lanes == 8);
-    copy_padded<size>(to, from + i * static_cast<std::int64_t>(size), n);
+    copy_padded<Lanes, size>(to, from + i * static_cast<std::int64_t>(size), n);
   }
 }
 
@@ -89,9 +85,9 @@ TAGMA_INLINE Out call_for_half(Slots& s) {
     return call_body<scalar_kernel<on_cpu, Operation>, Out, A, B, C>(s);
 }
 
-template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
+template <int Lanes, int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
 TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
-  using out = loop_value<operation_of<Operation, Type, A, B, C>>;
+  using out = loop_value<Lanes, operation_of<Operation, Type, A, B, C>>;
   // So that an operation gives the same bytes wherever loops begin and end.
   using device::detail::slot;
   if constexpr (same<stored<Type>, typename out::value_type>)
@@ -99,6 +95,13 @@ TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>)
   else
     slot<I>(s) = separate(call_for_half<Operation, out, stored<Type>, A, B, C>(s));
 }
+
+template <const char& Operation, dtype Type, int A, int B, int C>
+[[nodiscard]] constexpr bool has_long_formula(operation_of<Operation, Type, A, B, C>) {
+  return is_long_formula<Operation>;
+}
+template <class... Step>
+inline constexpr bool has_eight_bytes = ((sizeof(typename Step::stored_type) == 8) || ...);
 
 /// What a loop knows of its extents, and its function.
 struct loop_state final : kernel_state {
@@ -184,27 +187,28 @@ template <class... Load, class... Operation>
 struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
   using result = typename detail::last_of<Operation...>::stored_type;
-  using slots = detail::loop_slots<std::make_index_sequence<load_count + operation_count>, cpu::loop_value<Load>...,
-                                   cpu::loop_value<Operation>...>;
 
   /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains of
   /// the last pack goes through padded copies, so that there is one copy of the code.
-  struct body {
+  template <int Lanes>
+  struct body_of {
+    using slots = detail::loop_slots<std::make_index_sequence<load_count + operation_count>,
+                                     cpu::loop_value<Lanes, Load>..., cpu::loop_value<Lanes, Operation>...>;
+
     template <std::size_t... L, std::size_t... O>
     TAGMA_INLINE static void span(std::byte* out, const std::byte* const* in, std::int64_t n, std::index_sequence<L...>,
-                                  std::index_sequence<O...>, const cpu::detail::held_load<Load>&... load) {
+                                  std::index_sequence<O...>, const cpu::detail::held_load<Lanes, Load>&... load) {
       constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
-      constexpr int lanes = cpu::lanes;
-      constexpr std::size_t widest = 8 * lanes;
+      constexpr std::size_t widest = 8 * Lanes;
       alignas(64) std::byte padded[load_count + 1][widest];
       const std::byte* from[load_count + 1]{in[L]...};
       std::byte* to = out;
-      const std::int64_t rest = n % lanes;
+      const std::int64_t rest = n % Lanes;
       for (std::int64_t count = n - rest;;) {
-        for (std::int64_t i = 0; i < count; i += lanes) {
+        for (std::int64_t i = 0; i < count; i += Lanes) {
           slots s;
           ((detail::slot<static_cast<int>(L)>(s) = load(from[L], i)), ...);
-          (cpu::detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
+          (cpu::detail::compute_slot<Lanes, static_cast<int>(load_count + O)>(s, Operation{}), ...);
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
         if (to != out) {
@@ -212,10 +216,10 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
                                                         to, rest);
         }
         if (rest == 0) return;
-        (cpu::detail::pad<Load>(padded[L], from[L], n - rest, rest), ...);
+        (cpu::detail::pad<Lanes, Load>(padded[L], from[L], n - rest, rest), ...);
         ((from[L] = padded[L]), ...);
         to = padded[load_count];
-        count = lanes;
+        count = Lanes;
       }
     }
     TAGMA_INLINE static void run(std::byte* out, const std::byte* const* in, std::int64_t n) {
@@ -224,9 +228,13 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
     template <std::size_t... L>
     TAGMA_INLINE static void start(std::byte* out, const std::byte* const* in, std::int64_t n,
                                    std::index_sequence<L...> l) {
-      span(out, in, n, l, std::make_index_sequence<operation_count>{}, cpu::detail::held_load<Load>(in[L])...);
+      span(out, in, n, l, std::make_index_sequence<operation_count>{}, cpu::detail::held_load<Lanes, Load>(in[L])...);
     }
   };
+  /// Sixteen elements of eight bytes are no vector.
+  static constexpr bool is_long =
+      (cpu::detail::has_long_formula(Operation{}) || ...) && !cpu::detail::has_eight_bytes<Load..., Operation...>;
+  struct body : cpu::with_wide<body_of<cpu::default_width>, body_of<cpu::wide_width>, is_long> {};
 
   static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};

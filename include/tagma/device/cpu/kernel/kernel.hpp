@@ -22,6 +22,10 @@ struct on_cpu;
 
 namespace tagma::device::cpu {
 
+/// True of element-wise operations that compute so much that loops with one of them are compiled for AVX-512, too.
+template <const char& Operation>
+inline constexpr bool is_long_formula = false;
+
 /// Memory of a kernel that keeps nothing from one run to the next.
 template <class T>
 struct scratch final : kernel_state {

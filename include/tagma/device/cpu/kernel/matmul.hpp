@@ -18,9 +18,10 @@ namespace cpu::detail {
 
 template <class T>
 void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context) {
-  const product_split split(g.m, g.n, g.k, repeated, has_few_rows(g));
-  if (split.parts == 1) return gemm(g);
-  context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t)); });
+  const bool few = has_few_rows(g);
+  const product_split split(g.m, g.n, g.k, repeated, few);
+  if (split.parts == 1) return gemm(g, few);
+  context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t), few); });
 }
 
 /// A product without its addresses, of matrices that are whole in memory.

@@ -26,7 +26,7 @@ struct update_body {
   using pointers = T* const*;
 
   TAGMA_INLINE static T* move_rest(T* to, const T* from, std::int64_t n) {
-    copy_padded<sizeof(T)>(to, from, n);
+    copy_padded<8, sizeof(T)>(to, from, n);
     return to;
   }
   TAGMA_INLINE static void run(T* v, pointers slot_pointers, const T* g, const update_numbers<C>* numbers,

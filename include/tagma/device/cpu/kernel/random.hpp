@@ -14,25 +14,45 @@
 namespace tagma::device {
 namespace cpu::detail {
 
-template <class T, distribution Which>
-struct random_body {
+template <class T, distribution Which, int W>
+struct random_body_of {
   using C = compute_t<T>;
-  static constexpr int width = 64 / static_cast<int>(sizeof(C));
-  TAGMA_INLINE static pack<C, width> draw(const random_key& key, std::int64_t at) {
+  TAGMA_INLINE static void draw(const random_key& key, std::int64_t at, C* drawn, std::int64_t count) {
     const auto first = static_cast<std::uint64_t>(at);
     if constexpr (Which == distribution::uniform)
-      return representable<T>(random_uniform<C, width>(key, first));
+      random_uniform<W>(key, first, 0, drawn, count);
     else if constexpr (Which == distribution::normal)
-      return random_normal<C, width>(key, first);
+      random_normal<W>(key, first, 0, drawn, count);
     else
-      return random_truncated_normal<C, width>(key, first);
+      random_truncated_normal<W>(key, first, drawn, count);
+  }
+  TAGMA_INLINE static void put(const C* drawn, T* to, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; i += W) {
+      const auto x = load<W>(drawn + i);
+      store(to + i, Which == distribution::uniform ? representable<T>(x) : x);
+    }
   }
   TAGMA_INLINE static void run(T* to, const random_key* key, std::int64_t first, std::int64_t last) {
-    std::int64_t i = first;
-    for (; i + width <= last; i += width) store(to + i, draw(*key, i));
-    if (i < last) store(to + i, draw(*key, i), static_cast<int>(last - i));
+    constexpr std::int64_t n = drawn_at_once<C>;
+    C drawn[most_drawn];
+    for (std::int64_t i = first, count = 0; i < last; i += count) {
+      const std::int64_t rest = last - i < most_drawn ? last - i : most_drawn;
+      count = rest < n ? n : rest / n * n;
+      draw(*key, i, drawn, count);
+      if (count <= rest) {
+        put(drawn, to + i, count);
+      } else {
+        T some[static_cast<unsigned>(n)];
+        put(drawn, some, count);
+        for (std::int64_t k = 0; k < rest; ++k) to[i + k] = some[k];
+      }
+    }
   }
 };
+/// Uniform numbers are in most trainers, for dropout, and hardly anything but their bits.
+template <class T, distribution Which>
+using random_body = with_wide<random_body_of<T, Which, default_width>, random_body_of<T, Which, wide_width>,
+                              Which != distribution::uniform && sizeof(compute_t<T>) == 4>;
 
 template <class T, distribution Which>
 void random(const kernel_args& args, const run_context& context) {
