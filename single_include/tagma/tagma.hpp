@@ -30498,16 +30498,21 @@ template <class Body, class... Args>
 #endif
 
 namespace detail {
-/// The body for the level of the translation unit.
+#if TAGMA_CPU_V4_EVERYWHERE
 template <class Body>
-struct body_of_baseline {
+struct body_of_file {
   using type = Body;
 };
-#if TAGMA_CPU_V4_EVERYWHERE
 template <has_wide_body Body>
-struct body_of_baseline<Body> {
+struct body_of_file<Body> {
   using type = typename Body::wide;
 };
+/// The body for the level of the translation unit.
+template <class Body>
+using body_for_file = typename body_of_file<Body>::type;
+#else
+template <class Body>
+using body_for_file = Body;
 #endif
 }  // namespace detail
 
@@ -30524,7 +30529,7 @@ template <class Body, class... Args>
 #elif TAGMA_CPU_V3
   return &run_v3<Body, Args...>;
 #else
-  return &run_baseline<typename detail::body_of_baseline<Body>::type, Args...>;
+  return &run_baseline<detail::body_for_file<Body>, Args...>;
 #endif
 }
 
@@ -30547,7 +30552,7 @@ inline void dispatch(Args... args) {
 #elif TAGMA_CPU_V3
   run_v3<Body, Args...>(args...);
 #else
-  run_baseline<typename detail::body_of_baseline<Body>::type, Args...>(args...);
+  run_baseline<detail::body_for_file<Body>, Args...>(args...);
 #endif
 }
 
@@ -30564,7 +30569,6 @@ inline void dispatch(Args... args) {
 /// Definitions of dispatch.hpp: in the compiled half, or else in each file that includes it.
 
 #include <cstdlib>
-#include <string_view>
 
 namespace tagma::device::cpu {
 
@@ -30584,11 +30588,14 @@ TAGMA_COLD TAGMA_DECL level level_of_processor() {
 
 TAGMA_COLD TAGMA_DECL level bounded_level(level found, const char* bound) {
   if (bound == nullptr || *bound == '\0') return found;
-  const std::string_view text = bound;
-  const level most = text == "baseline" ? level::baseline : text == "avx2" ? level::v3 : level::v4;
-  if (most == level::v4 && text != "avx512")
+  level most = level::v4;
+  if (__builtin_strcmp(bound, "baseline") == 0)
+    most = level::baseline;
+  else if (__builtin_strcmp(bound, "avx2") == 0)
+    most = level::v3;
+  else if (__builtin_strcmp(bound, "avx512") != 0)
     fail(status_code::invalid_argument,
-         {"TAGMA_CPU_LEVEL is \"", text, "\": it may be \"baseline\", \"avx2\" or \"avx512\""});
+         {"TAGMA_CPU_LEVEL is \"", bound, "\": it may be \"baseline\", \"avx2\" or \"avx512\""});
   return found < most ? found : most;
 }
 
@@ -37571,25 +37578,25 @@ struct random_body_of {
     else
       random_truncated_normal<W>(key, first, drawn, count);
   }
-  TAGMA_INLINE static void put(const C* drawn, T* to, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; i += W) {
-      const auto x = load<W>(drawn + i);
-      store(to + i, Which == distribution::uniform ? representable<T>(x) : x);
-    }
-  }
   TAGMA_INLINE static void run(T* to, const random_key* key, std::int64_t first, std::int64_t last) {
     constexpr std::int64_t n = drawn_at_once<C>;
     C drawn[most_drawn];
     for (std::int64_t i = first, count = 0; i < last; i += count) {
       const std::int64_t rest = last - i < most_drawn ? last - i : most_drawn;
       count = rest < n ? n : rest / n * n;
-      draw(*key, i, drawn, count);
-      if (count <= rest) {
-        put(drawn, to + i, count);
+      if constexpr (std::is_same_v<T, C>) {
+        C* const where = count > rest ? drawn : to + i;
+        draw(*key, i, where, count);
+        for (std::int64_t k = 0; where == drawn && k < rest; ++k) to[i + k] = drawn[k];
       } else {
-        T some[static_cast<unsigned>(n)];
-        put(drawn, some, count);
-        for (std::int64_t k = 0; k < rest; ++k) to[i + k] = some[k];
+        draw(*key, i, drawn, count);
+        T rounded[most_drawn];
+        T* const where = count > rest ? rounded : to + i;
+        for (std::int64_t k = 0; k < count; k += W) {
+          const auto x = load<W>(drawn + k);
+          store(where + k, Which == distribution::uniform ? representable<T>(x) : x);
+        }
+        for (std::int64_t k = 0; where == rounded && k < rest; ++k) to[i + k] = rounded[k];
       }
     }
   }

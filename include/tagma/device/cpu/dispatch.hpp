@@ -135,16 +135,21 @@ template <class Body, class... Args>
 #endif
 
 namespace detail {
-/// The body for the level of the translation unit.
+#if TAGMA_CPU_V4_EVERYWHERE
 template <class Body>
-struct body_of_baseline {
+struct body_of_file {
   using type = Body;
 };
-#if TAGMA_CPU_V4_EVERYWHERE
 template <has_wide_body Body>
-struct body_of_baseline<Body> {
+struct body_of_file<Body> {
   using type = typename Body::wide;
 };
+/// The body for the level of the translation unit.
+template <class Body>
+using body_for_file = typename body_of_file<Body>::type;
+#else
+template <class Body>
+using body_for_file = Body;
 #endif
 }  // namespace detail
 
@@ -161,7 +166,7 @@ template <class Body, class... Args>
 #elif TAGMA_CPU_V3
   return &run_v3<Body, Args...>;
 #else
-  return &run_baseline<typename detail::body_of_baseline<Body>::type, Args...>;
+  return &run_baseline<detail::body_for_file<Body>, Args...>;
 #endif
 }
 
@@ -184,7 +189,7 @@ inline void dispatch(Args... args) {
 #elif TAGMA_CPU_V3
   run_v3<Body, Args...>(args...);
 #else
-  run_baseline<typename detail::body_of_baseline<Body>::type, Args...>(args...);
+  run_baseline<detail::body_for_file<Body>, Args...>(args...);
 #endif
 }
 

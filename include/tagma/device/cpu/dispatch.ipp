@@ -5,7 +5,6 @@
 /// Definitions of dispatch.hpp: in the compiled half, or else in each file that includes it.
 
 #include <cstdlib>
-#include <string_view>
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
@@ -28,11 +27,14 @@ TAGMA_COLD TAGMA_DECL level level_of_processor() {
 
 TAGMA_COLD TAGMA_DECL level bounded_level(level found, const char* bound) {
   if (bound == nullptr || *bound == '\0') return found;
-  const std::string_view text = bound;
-  const level most = text == "baseline" ? level::baseline : text == "avx2" ? level::v3 : level::v4;
-  if (most == level::v4 && text != "avx512")
+  level most = level::v4;
+  if (__builtin_strcmp(bound, "baseline") == 0)
+    most = level::baseline;
+  else if (__builtin_strcmp(bound, "avx2") == 0)
+    most = level::v3;
+  else if (__builtin_strcmp(bound, "avx512") != 0)
     fail(status_code::invalid_argument,
-         {"TAGMA_CPU_LEVEL is \"", text, "\": it may be \"baseline\", \"avx2\" or \"avx512\""});
+         {"TAGMA_CPU_LEVEL is \"", bound, "\": it may be \"baseline\", \"avx2\" or \"avx512\""});
   return found < most ? found : most;
 }
 

@@ -26,25 +26,25 @@ struct random_body_of {
     else
       random_truncated_normal<W>(key, first, drawn, count);
   }
-  TAGMA_INLINE static void put(const C* drawn, T* to, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; i += W) {
-      const auto x = load<W>(drawn + i);
-      store(to + i, Which == distribution::uniform ? representable<T>(x) : x);
-    }
-  }
   TAGMA_INLINE static void run(T* to, const random_key* key, std::int64_t first, std::int64_t last) {
     constexpr std::int64_t n = drawn_at_once<C>;
     C drawn[most_drawn];
     for (std::int64_t i = first, count = 0; i < last; i += count) {
       const std::int64_t rest = last - i < most_drawn ? last - i : most_drawn;
       count = rest < n ? n : rest / n * n;
-      draw(*key, i, drawn, count);
-      if (count <= rest) {
-        put(drawn, to + i, count);
+      if constexpr (std::is_same_v<T, C>) {
+        C* const where = count > rest ? drawn : to + i;
+        draw(*key, i, where, count);
+        for (std::int64_t k = 0; where == drawn && k < rest; ++k) to[i + k] = drawn[k];
       } else {
-        T some[static_cast<unsigned>(n)];
-        put(drawn, some, count);
-        for (std::int64_t k = 0; k < rest; ++k) to[i + k] = some[k];
+        draw(*key, i, drawn, count);
+        T rounded[most_drawn];
+        T* const where = count > rest ? rounded : to + i;
+        for (std::int64_t k = 0; k < count; k += W) {
+          const auto x = load<W>(drawn + k);
+          store(where + k, Which == distribution::uniform ? representable<T>(x) : x);
+        }
+        for (std::int64_t k = 0; where == rounded && k < rest; ++k) to[i + k] = rounded[k];
       }
     }
   }
