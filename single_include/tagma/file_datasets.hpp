@@ -96,6 +96,13 @@
 /// wherever it sees both, clang only inside one expression. nvcc's front end does not know the function of g++.
 #if defined(__CUDACC__) && defined(__x86_64__)
 #define TAGMA_ROUND(v) asm("" : "+x"(v))
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__x86_64__)
+// It would take a vector of 64 bytes apart.
+#define TAGMA_ROUND(v)           \
+  if constexpr (sizeof(v) == 64) \
+    asm("" : "+v"(v));           \
+  else                           \
+    v = __builtin_assoc_barrier(v)
 #elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define TAGMA_ROUND(v) v = __builtin_assoc_barrier(v)
 #else
