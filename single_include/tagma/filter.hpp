@@ -92,7 +92,7 @@
 #if defined(__CUDACC__) && defined(__x86_64__)
 #define TAGMA_ROUND(v) asm("" : "+x"(v))
 #elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__x86_64__)
-// It would take a vector of 64 bytes apart.
+// Its function would take vectors of 64 bytes apart, lane by lane.
 #define TAGMA_ROUND(v)           \
   if constexpr (sizeof(v) == 64) \
     asm("" : "+v"(v));           \

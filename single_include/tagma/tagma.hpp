@@ -193,7 +193,7 @@ void fresh_type(long);
 #if defined(__CUDACC__) && defined(__x86_64__)
 #define TAGMA_ROUND(v) asm("" : "+x"(v))
 #elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__x86_64__)
-// It would take a vector of 64 bytes apart.
+// Its function would take vectors of 64 bytes apart, lane by lane.
 #define TAGMA_ROUND(v)           \
   if constexpr (sizeof(v) == 64) \
     asm("" : "+v"(v));           \
@@ -28047,6 +28047,13 @@ struct eight_blocks {
     __builtin_memcpy(words + 16, &other, 64);
   }
 };
+
+/// All rounds of some blocks, in turn, with the keys of `philox_rounds`.
+template <class... Blocks>
+TAGMA_INLINE void ten_rounds(const random_key& key, Blocks&... blocks) {
+  auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
+  for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) (blocks.round(low, high), ...);
+}
 }  // namespace detail
 
 /// `random_block` of blocks in a row, a multiple of four: all words of the first, then those of the next.
@@ -28058,19 +28065,14 @@ TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std:
   if constexpr (Wide) {
     for (unsigned i = 0; i < Blocks; i += 8) {
       detail::eight_blocks eight(key, first + i, attempt);
-      auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
-      for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) eight.round(low, high);
+      detail::ten_rounds(key, eight);
       eight.store(words + 4 * i);
     }
   } else {
 #if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
     for (unsigned i = 0; i < Blocks; i += 4) {  // one waits for its products while the other multiplies
       detail::two_blocks one(key, first + i, attempt), other(key, first + i + 2, attempt);
-      auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
-      for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) {
-        one.round(low, high);
-        other.round(low, high);
-      }
+      detail::ten_rounds(key, one, other);
       one.store(words + 4 * i);
       other.store(words + 4 * i + 8);
     }
@@ -34059,7 +34061,7 @@ TAGMA_COLD void few_rows_product(const gemm_args<T>& g) {
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
 TAGMA_NEEDS_LIBRARY(compiled_with_onednn)
 #else
-TAGMA_NEEDS_LIBRARY(compiled_with_eigen)
+TAGMA_NEEDS_LIBRARY(compiled_without_onednn)
 #endif
 
 namespace tagma::device::cpu {
@@ -34227,7 +34229,7 @@ struct portable_gemm_of {
         const std::int64_t count = g->k - first < depth ? g->k - first : depth;
         const std::int64_t rows = g->m - row < most ? g->m - row : most;
         const T* const a = g->a + row * beside + first * next;
-        four_rows four{packed, 1, 4};  // not by ?:, of which nvcc dies
+        four_rows four{packed, 1, 4};  // not by ?:, at which nvcc crashes
         T* last = packed + rows / 4 * 4 * count;
         if (in_place) four = {a, beside, next}, last = packed;
         for (std::int64_t i = in_place ? rows / 4 * 4 : 0; i < rows; i += 4)
@@ -37594,7 +37596,8 @@ struct random_body_of {
       if constexpr (std::is_same_v<T, C>) {
         C* const where = count > rest ? drawn : to + i;
         draw(*key, i, where, count);
-        for (std::int64_t k = 0; where == drawn && k < rest; ++k) to[i + k] = drawn[k];
+        if (where == drawn)
+          for (std::int64_t k = 0; k < rest; ++k) to[i + k] = drawn[k];
       } else {
         draw(*key, i, drawn, count);
         T rounded[most_drawn];
@@ -37603,7 +37606,8 @@ struct random_body_of {
           const auto x = load<W>(drawn + k);
           store(where + k, Which == distribution::uniform ? representable<T>(x) : x);
         }
-        for (std::int64_t k = 0; where == rounded && k < rest; ++k) to[i + k] = rounded[k];
+        if (where == rounded)
+          for (std::int64_t k = 0; k < rest; ++k) to[i + k] = rounded[k];
       }
     }
   }

@@ -77,6 +77,13 @@ struct eight_blocks {
     __builtin_memcpy(words + 16, &other, 64);
   }
 };
+
+/// All rounds of some blocks, in turn, with the keys of `philox_rounds`.
+template <class... Blocks>
+TAGMA_INLINE void ten_rounds(const random_key& key, Blocks&... blocks) {
+  auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
+  for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) (blocks.round(low, high), ...);
+}
 }  // namespace detail
 
 /// `random_block` of blocks in a row, a multiple of four: all words of the first, then those of the next.
@@ -88,19 +95,14 @@ TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std:
   if constexpr (Wide) {
     for (unsigned i = 0; i < Blocks; i += 8) {
       detail::eight_blocks eight(key, first + i, attempt);
-      auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
-      for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) eight.round(low, high);
+      detail::ten_rounds(key, eight);
       eight.store(words + 4 * i);
     }
   } else {
 #if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
     for (unsigned i = 0; i < Blocks; i += 4) {  // one waits for its products while the other multiplies
       detail::two_blocks one(key, first + i, attempt), other(key, first + i + 2, attempt);
-      auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
-      for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) {
-        one.round(low, high);
-        other.round(low, high);
-      }
+      detail::ten_rounds(key, one, other);
       one.store(words + 4 * i);
       other.store(words + 4 * i + 8);
     }

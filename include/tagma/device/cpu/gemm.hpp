@@ -46,7 +46,7 @@
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
 TAGMA_NEEDS_LIBRARY(compiled_with_onednn)
 #else
-TAGMA_NEEDS_LIBRARY(compiled_with_eigen)
+TAGMA_NEEDS_LIBRARY(compiled_without_onednn)
 #endif
 
 namespace tagma::device::cpu {
@@ -214,7 +214,7 @@ struct portable_gemm_of {
         const std::int64_t count = g->k - first < depth ? g->k - first : depth;
         const std::int64_t rows = g->m - row < most ? g->m - row : most;
         const T* const a = g->a + row * beside + first * next;
-        four_rows four{packed, 1, 4};  // not by ?:, of which nvcc dies
+        four_rows four{packed, 1, 4};  // not by ?:, at which nvcc crashes
         T* last = packed + rows / 4 * 4 * count;
         if (in_place) four = {a, beside, next}, last = packed;
         for (std::int64_t i = in_place ? rows / 4 * 4 : 0; i < rows; i += 4)

@@ -35,7 +35,8 @@ struct random_body_of {
       if constexpr (std::is_same_v<T, C>) {
         C* const where = count > rest ? drawn : to + i;
         draw(*key, i, where, count);
-        for (std::int64_t k = 0; where == drawn && k < rest; ++k) to[i + k] = drawn[k];
+        if (where == drawn)
+          for (std::int64_t k = 0; k < rest; ++k) to[i + k] = drawn[k];
       } else {
         draw(*key, i, drawn, count);
         T rounded[most_drawn];
@@ -44,7 +45,8 @@ struct random_body_of {
           const auto x = load<W>(drawn + k);
           store(where + k, Which == distribution::uniform ? representable<T>(x) : x);
         }
-        for (std::int64_t k = 0; where == rounded && k < rest; ++k) to[i + k] = rounded[k];
+        if (where == rounded)
+          for (std::int64_t k = 0; k < rest; ++k) to[i + k] = rounded[k];
       }
     }
   }
