@@ -34229,9 +34229,9 @@ struct portable_gemm_of {
         const std::int64_t count = g->k - first < depth ? g->k - first : depth;
         const std::int64_t rows = g->m - row < most ? g->m - row : most;
         const T* const a = g->a + row * beside + first * next;
-        four_rows four{packed, 1, 4};  // not by ?:, at which nvcc crashes
-        T* last = packed + rows / 4 * 4 * count;
-        if (in_place) four = {a, beside, next}, last = packed;
+        four_rows four{a, beside, next};  // not by ?:, at which nvcc crashes
+        T* last = packed;
+        if (!in_place) four = {packed, 1, 4}, last += rows / 4 * 4 * count;
         for (std::int64_t i = in_place ? rows / 4 * 4 : 0; i < rows; i += 4)
           pack_lines<4>(i < rows / 4 * 4 ? packed + i * count : last, a + i * beside, rows - i < 4 ? rows - i : 4,
                         beside, count, next);
