@@ -28,7 +28,8 @@ struct operation {
   std::function<void(std::ostream&)> keep;  ///< writes the elements of all results
 };
 
-/// By name; a name ends in its element type, as "exp.float32", and says so where it is a gradient: "exp.float32.gradient".
+/// By name; a name ends in its element type, as "exp.float32", and says so where it is a gradient:
+/// "exp.float32.gradient".
 inline std::map<std::string, operation>& operations() {
   static std::map<std::string, operation> all;
   return all;
@@ -137,8 +138,11 @@ void add_program(const std::string& name, const Results& results, const operand<
       [=] {
         std::apply(
             [&](auto&... t) {
-              std::apply([&](const auto&... f) { static_cast<void>(session->run(tg::fetch(f...), place = *first, (x.of = t)...)); },
-                         few);
+              std::apply(
+                  [&](const auto&... f) {
+                    static_cast<void>(session->run(tg::fetch(f...), place = *first, (x.of = t)...));
+                  },
+                  few);
             },
             *fed);
       },

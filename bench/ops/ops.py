@@ -544,8 +544,9 @@ def main():
     parser.add_argument("--before")
     parser.add_argument("--peer", choices=("torch", "jax", "none"), action="append")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--only", help="operations whose names begin so, separated by commas")
+    parser.add_argument("--only", help="operations whose names begin so, separated by commas; 'log.' is log alone")
     parser.add_argument("--type", help="element types, separated by commas")
+    parser.add_argument("--forward", action="store_true", help="without gradients")
     parser.add_argument("--bursts", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=0.03, help="of a burst")
     parser.add_argument("--json")
@@ -573,10 +574,10 @@ def main():
         heads = " ".join(f"{h:>8}" for h in (["before"] if before else []) + [p.name for p in peers])
         print(f"{'operation':<28} {'extents':<28} threads {'ours':>10} {heads}", flush=True)
         for family, case in TABLE.items():
-            if arguments.only and not family.startswith(tuple(arguments.only.split(","))):
+            if arguments.only and not (family + ".").startswith(tuple(arguments.only.split(","))):
                 continue
             for name, kind, gradient, shapes in case.cases(family):
-                if arguments.type and kind not in arguments.type.split(","):
+                if arguments.type and kind not in arguments.type.split(",") or gradient and arguments.forward:
                     continue
                 at_hand = [p for p in peers if getattr(case, p.name)]
                 extents = [written(s) for s in shapes]

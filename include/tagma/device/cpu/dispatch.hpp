@@ -121,7 +121,7 @@ template <class Body, class... Args>
 #if TAGMA_CPU_V3
 /// Runs `Body::run(args...)`, compiled for AVX2 and FMA.
 template <class Body, class... Args>
-[[gnu::noinline, gnu::target("avx2,fma")]] void run_v3(Args... args) {
+[[gnu::noinline, gnu::target("avx2,fma,f16c")]] void run_v3(Args... args) {
   Body::run(args...);
 }
 #endif
@@ -129,7 +129,7 @@ template <class Body, class... Args>
 #if TAGMA_CPU_V4
 /// Runs `Body::run(args...)`, compiled for AVX-512.
 template <class Body, class... Args>
-[[gnu::noinline, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] void run_v4(Args... args) {
+[[gnu::noinline, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]] void run_v4(Args... args) {
   Body::run(args...);
 }
 #endif

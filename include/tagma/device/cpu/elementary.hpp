@@ -199,22 +199,25 @@ TAGMA_INLINE pack<double, W> log_positive(const pack<double, W>& x) {
   return mul_add(e, splat<P>(c::ln2_hi), f - (h - y));
 }
 
+// `finite`, the logarithm of a positive and finite `x`, and what it is elsewhere.
 template <class T, int W>
-TAGMA_INLINE pack<T, W> log_part(const pack<T, W>& x) {
+TAGMA_INLINE pack<T, W> log_elsewhere(const pack<T, W>& x, const pack<T, W>& finite) {
   using P = pack<T, W>;
   using c = ieee<T>;
-  P y = log_positive(x);
-  y = select(x == c::infinity, x, y);
+  P y = select(x == c::infinity, x, finite);
   y = select(x == T{0}, splat<P>(-c::infinity), y);
   return select(!(x >= T{0}), splat<P>(c::nan), y);
+}
+template <class T, int W>
+TAGMA_INLINE pack<T, W> log_part(const pack<T, W>& x) {
+  return log_elsewhere(x, log_positive(x));
 }
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> log1p_part(const pack<T, W>& x) {
   const auto u = x + T{1};
-  const auto y = log_part(u);
-  const auto corrected = y - ((u - T{1}) - x) / u;
-  return select((u == T{0}) | (u == ieee<T>::infinity), y, select(x == T{0}, x, corrected));
+  const auto corrected = log_positive(u) - ((u - T{1}) - x) / u;
+  return log_elsewhere(u, select(x == T{0}, x, corrected));
 }
 
 template <class T, int W>

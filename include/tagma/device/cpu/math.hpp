@@ -87,10 +87,12 @@ TAGMA_INLINE pack<T, W> pow_part(const pack<T, W>& x, const pack<T, W>& y) {
   using P = pack<T, W>;
   using c = ieee<T>;
   const P a = magnitude(x), zero = splat<P>(T{0}), one = splat<P>(T{1}), inf = splat<P>(c::infinity);
+  P r = pow_positive(a, y);
+  if (!any(!((x > zero) & (x < inf) & (magnitude(y) < inf)))) [[likely]]
+    return r;
   const P half = y * T(0.5);
   const auto integral = floor_part(y) == y;
   const auto odd = integral & (floor_part(half) != half) & (magnitude(y) < c::infinity);
-  P r = pow_positive(a, y);
   r = select(a == one, one, r);
   r = select(a == zero, select(y > zero, zero, inf), r);
   r = select(a == inf, select(y > zero, inf, zero), r);

@@ -86,7 +86,8 @@ TAGMA_INLINE pack<U, W> convert_lanes(const pack<T, W>& p) {
   }
 }
 
-/// The bits of float16 numbers as floats, exactly, even in a thread that flushes denormal floats to zero.
+/// The bits of float16 numbers as floats, exactly, even in a thread that flushes denormal floats to zero. Instructions
+/// make a signalling NaN a quiet one.
 template <int W>
 TAGMA_INLINE pack<float, W> widen_half(const pack<std::uint16_t, W>& h) {
 #if defined(__aarch64__)
@@ -94,6 +95,13 @@ TAGMA_INLINE pack<float, W> widen_half(const pack<std::uint16_t, W>& h) {
     return widen_four_halves(h);
   else if constexpr (W > 4)
     return join(widen_half(low_half(h)), widen_half(high_half(h)));
+#endif
+#if TAGMA_HAS_F16C
+  if constexpr (W == default_width || W == wide_width) {
+    pack<float, W> floats;
+    TAGMA_FLOATS_OF_HALVES(floats.v, h.v);
+    return floats;
+  }
 #endif
   const auto u = convert<std::uint32_t>(h);
   const auto a = u & 0x7fffu;
@@ -111,6 +119,13 @@ TAGMA_INLINE pack<std::uint16_t, W> narrow_half(const pack<float, W>& p) {
     return narrow_to_four_halves(p);
   else if constexpr (W > 4)
     return join(narrow_half(low_half(p)), narrow_half(high_half(p)));
+#endif
+#if TAGMA_HAS_F16C
+  if constexpr (W == default_width || W == wide_width) {
+    pack<std::uint16_t, W> halves;
+    TAGMA_HALVES_OF_FLOATS(halves.v, p.v);
+    return halves;
+  }
 #endif
   using U = pack<std::uint32_t, W>;
   const U x = reinterpret<std::uint32_t>(p);

@@ -94,10 +94,38 @@ TAGMA_INLINE pack<double, W> upper_bits(const pack<double, W>& x) {
   return reinterpret<double>(reinterpret<std::uint64_t>(x) & std::uint64_t{0xfffffffff8000000u});
 }
 
-// exp(y ln(x)) for finite x > 0.
+// 2^(y log2(x)) of a finite float x > 0, in doubles, with as much of both functions as a float needs.
+template <int W>
+TAGMA_INLINE pack<double, W> pow_of_float(const pack<double, W>& x, const pack<double, W>& y) {
+  using P = pack<double, W>;
+  using c = ieee<double>;
+  constexpr std::uint64_t one = static_cast<std::uint64_t>(c::bias) << c::fraction_bits;
+  // x = 2^e m with sqrt(1/2) <= m < sqrt(2): a float that is denormal is a normal double.
+  const auto bits = reinterpret<std::uint64_t>(x), shifted = bits - c::sqrt_half + one;
+  const P e = reinterpret<double>((shifted >> c::fraction_bits) | __builtin_bit_cast(std::uint64_t, c::integral)) -
+              (c::integral + static_cast<double>(c::bias));
+  const P m = reinterpret<double>(bits - ((shifted & c::exponent) - one));
+  // log2(m) = s p(s^2)
+  const P s = (m - 1.0) / (m + 1.0), z = s * s;
+  P p = mul_add(z, splat<P>(0.340748952860748), 0.411671747237828);
+  p = mul_add(p, z, 0.5770836003107064);
+  p = mul_add(p, z, 0.9617966732663088);
+  p = mul_add(p, z, 2.88539008179014);
+  P t = y * mul_add(s, p, e);
+  t = select(t > 300.0, splat<P>(300.0), t);
+  t = select(t < -300.0, splat<P>(-300.0), t);
+  const P biased = t + c::magic, f = t - (biased - c::magic);
+  P r = mul_add(f, splat<P>(0.00015345807510925354), 0.0013399931183295328);
+  r = mul_add(r, f, 0.009618488973812648);
+  r = mul_add(r, f, 0.055503287770768225);
+  r = mul_add(r, f, 0.24022646890479663);
+  r = mul_add(r, f, 0.6931472057371977);
+  r = mul_add(r, f, 1.0000000005541887);
+  return r * power_of_two<double>(magic_integer(biased));
+}
 template <int W>
 TAGMA_INLINE pack<float, W> pow_positive(const pack<float, W>& x, const pack<float, W>& y) {
-  return convert<float>(exp_part(convert<double>(y) * log_positive(convert<double>(x))));
+  return convert<float>(pow_of_float(convert<double>(x), convert<double>(y)));
 }
 // The logarithm as a sum of two doubles: its relative error is multiplied by the exponent of the result.
 template <int W>
