@@ -140,6 +140,13 @@ TAGMA_INLINE pack<std::uint16_t, W> narrow_half(const pack<float, W>& p) {
 
 template <int W>
 TAGMA_INLINE pack<float, W> widen_bfloat(const pack<std::uint16_t, W>& h) {
+#if TAGMA_HAS_F16C
+  if constexpr (W == default_width || W == wide_width) {
+    pack<std::uint32_t, W> words;
+    TAGMA_LONG_OF_SHORT(words.v, h.v);
+    return reinterpret<float>(words << 16);
+  }
+#endif
   return reinterpret<float>(convert<std::uint32_t>(h) << 16);
 }
 
@@ -148,7 +155,7 @@ template <int W>
 TAGMA_INLINE pack<std::uint16_t, W> narrow_bfloat(const pack<float, W>& p) {
   const auto x = reinterpret<std::uint32_t>(p);
   const auto rounded = (x + 0x7fffu + ((x >> 16) & 1u)) >> 16;
-  return convert<std::uint16_t>(select((x & 0x7fffffffu) > 0x7f800000u, (x >> 16) | 0x40u, rounded));
+  return convert<std::uint16_t>(select(p != p, (x >> 16) | 0x40u, rounded));
 }
 
 /// True for elements that a float does not hold exactly.

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSL-1.0
+// What packs do by single instructions of the processor, where pack.cpp tests the formulas for all of them.
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "tagma/device/cpu/denormals.hpp"
+#include "tagma/device/cpu/dispatch.hpp"
+#include "tagma/device/cpu/pack.hpp"
+#include "tagma/with_macros.hpp"
+
+namespace cpu = tagma::device::cpu;
+using tagma::float16;
+
+namespace {
+
+template <int W>
+struct widen_loop {
+  TAGMA_INLINE static void run(float* out, const float16* in, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += W) cpu::store(out + i, cpu::load<W>(in + i));
+  }
+};
+template <int W>
+struct narrow_loop {
+  TAGMA_INLINE static void run(float16* out, const float* in, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += W) cpu::store(out + i, cpu::load<W>(in + i));
+  }
+};
+struct widen : cpu::with_wide<widen_loop<8>, widen_loop<16>> {};
+struct narrow : cpu::with_wide<narrow_loop<8>, narrow_loop<16>> {};
+
+void check_all() {
+  std::vector<float16> halves(65536);
+  for (std::uint32_t i = 0; i < halves.size(); ++i) halves[i].bits = static_cast<std::uint16_t>(i);
+  std::vector<float> wide(halves.size()), wrong;
+  cpu::dispatch<widen>(wide.data(), halves.data(), static_cast<std::int64_t>(halves.size()));
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    const auto expected = std::bit_cast<std::uint32_t>(static_cast<float>(halves[i]));
+    const auto found = std::bit_cast<std::uint32_t>(wide[i]);
+    const bool is_nan = (expected & 0x7fffffffu) > 0x7f800000u;  // a signalling one may become a quiet one
+    const bool same = found == expected || (is_nan && found == (expected | 0x400000u));
+    if (!same) wrong.push_back(static_cast<float>(halves[i]));
+  }
+  CHECK(wrong == std::vector<float>());
+
+  std::vector<float> values(409600);
+  for (std::uint32_t i = 0; i < values.size(); ++i) values[i] = std::bit_cast<float>(i * 10737u + 4096u * (i % 3));
+  std::vector<float16> rounded(values.size());
+  cpu::dispatch<narrow>(rounded.data(), values.data(), static_cast<std::int64_t>(values.size()));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (rounded[i].bits != float16(values[i]).bits) wrong.push_back(values[i]);
+  CHECK(wrong == std::vector<float>());
+}
+
+}  // namespace
+
+TEST_CASE("loops widen every float16 exactly and round to the nearest", "[pack]") { check_all(); }
+
+TEST_CASE("denormal numbers of float16 are kept where those of floats are not", "[pack]") {
+  const unsigned before = cpu::flush_denormals();
+  check_all();
+  cpu::restore_denormals(before);
+}
