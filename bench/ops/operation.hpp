@@ -60,7 +60,7 @@ tg::tensor<T> numbers(const tg::shape& dims, std::int64_t operand, kind what, co
   for (T& v : t.span()) {
     const std::int64_t n = ((i++ + operand * 104729) * 2654435761 >> 9) % 1000003;  // in no order
     if (what == kind::row || what == kind::column)
-      v = static_cast<T>(i * 7919 % first[what == kind::row ? 0 : 1]);
+      v = static_cast<T>(static_cast<double>(i * 7919 % first[what == kind::row ? 0 : 1]));
     else if constexpr (std::is_same_v<T, bool>)
       v = n % 2 == 1;
     else if constexpr (std::is_integral_v<T>)

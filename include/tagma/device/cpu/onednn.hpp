@@ -116,15 +116,16 @@ void check_dnnl(dnnl_status_t status, const char* what);
 
 [[nodiscard]] dnnl_owned_stream make_dnnl_stream();
 
-/// Floats whose neighbours along each axis are `strides` elements apart.
-[[nodiscard]] dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, const dnnl_dims_t strides);
+/// Floats, or elements of another type, whose neighbours along each axis are `strides` elements apart.
+[[nodiscard]] dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, const dnnl_dims_t strides,
+                                                 dnnl_data_type_t type = dnnl_f32);
 /// The same, in an order that has a name, or in the one that a primitive likes best.
 [[nodiscard]] dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, dnnl_format_tag_t order);
 [[nodiscard]] inline bool equal(dnnl_layout a, dnnl_layout b) { return dnnl_memory_desc_equal(a, b) != 0; }
 [[nodiscard]] inline std::size_t bytes_of(dnnl_layout layout) { return dnnl_memory_desc_get_size(layout); }
 
 [[nodiscard]] dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, void* data = DNNL_MEMORY_NONE);
-void set_dnnl_data(const dnnl_owned_memory& m, const float* data);
+void set_dnnl_data(const dnnl_owned_memory& m, const void* data);
 
 /// Attributes of a primitive whose working memory its caller provides.
 /// @param relu the result goes through max(x, 0)

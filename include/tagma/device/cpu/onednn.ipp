@@ -32,9 +32,10 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_stream make_dnnl_stream() {
   return made;
 }
 
-TAGMA_COLD TAGMA_DECL dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, const dnnl_dims_t strides) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, const dnnl_dims_t strides,
+                                                         dnnl_data_type_t type) {
   dnnl_owned_layout made;
-  check_dnnl(dnnl_memory_desc_create_with_strides(made.place(), rank, dims, dnnl_f32, strides), "a layout");
+  check_dnnl(dnnl_memory_desc_create_with_strides(made.place(), rank, dims, type, strides), "a layout");
   return made;
 }
 
@@ -50,8 +51,8 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, voi
   return made;
 }
 
-TAGMA_DECL void set_dnnl_data(const dnnl_owned_memory& m, const float* data) {
-  check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<float*>(data)), "an address");
+TAGMA_DECL void set_dnnl_data(const dnnl_owned_memory& m, const void* data) {
+  check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<void*>(data)), "an address");
 }
 
 TAGMA_COLD TAGMA_DECL dnnl_owned_attr make_dnnl_attributes(bool relu, bool six) {

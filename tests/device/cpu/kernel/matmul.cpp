@@ -184,4 +184,39 @@ TEMPLATE_TEST_CASE("16-bit floats multiply in float", "", tg::float16, tg::bfloa
     CHECK(static_cast<float>(out[i]) == Approx(expected[i]).epsilon(0.01).margin(0.01));
 }
 
+TEMPLATE_TEST_CASE("products of 16-bit floats are rounded once, whatever shares them", "", tg::float16, tg::bfloat16) {
+  using T = TestType;
+  const double unit = std::is_same_v<T, tg::float16> ? 0x1p-11 : 0x1p-8;
+  for (const auto& [m, k, n] : {std::array<tg::extent, 3>{9, 30, 5},
+                                {1, 1000, 300},
+                                {70, 1, 64},
+                                {33, 257, 129},
+                                {300, 1, 1},
+                                {200, 900, 350},
+                                {1, 1, 1}})
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true}) {
+        INFO(m << " x " << k << " x " << n << (ta ? ", first turned" : "") << (tb ? ", second turned" : ""));
+        const auto a = scattered<T>(ta ? tg::shape{k, m} : tg::shape{m, k}, -1, 1, 1);
+        const auto b = scattered<T>(tb ? tg::shape{n, k} : tg::shape{k, n}, -1, 1, 2);
+        tg::tensor<double> p(a.dims()), q(b.dims());
+        for (tg::extent i = 0; i < p.dims().elements(); ++i) p[i] = static_cast<float>(a[i]);
+        for (tg::extent i = 0; i < q.dims().elements(); ++i) q[i] = static_cast<float>(b[i]);
+        tg::tensor<T> one(tg::shape{m, n}), four(one.dims());
+        for (T& v : one.span()) v = T(99);
+        tg::test::call_with<tg::op::matmul>({.threads = 1}, one, {ta, tb}, a, b);
+        tg::test::call_with<tg::op::matmul>({.threads = 4}, four, {ta, tb}, a, b);
+        const auto expected = naive_product(p, q, ta, tb, one.dims());
+        double worst = 0;
+        bool same = true;
+        for (tg::extent i = 0; i < m * n; ++i) {
+          const double exact = expected[i], found = static_cast<float>(one[i]);
+          worst = std::max(worst, std::abs(found - exact) - unit * std::abs(exact));
+          same = same && one[i].bits == four[i].bits;
+        }
+        CHECK(worst < 2e-5);
+        CHECK(same);
+      }
+}
+
 }  // namespace

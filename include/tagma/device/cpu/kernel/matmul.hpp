@@ -40,6 +40,15 @@ template <class T>
   return g;
 }
 
+/// The product of two matrices.
+template <class T>
+[[nodiscard]] gemm_args<T> product_of(const kernel_args& args) {
+  gemm_args<T> g = describe_product<T>(args, product_extents(args));
+  g.a = args.in[0].as<const T>(), g.b = args.in[1].as<const T>(), g.c = args.out.as<T>();
+  g.make_row();
+  return g;
+}
+
 /// Where matrix `index` of the batch of `out` is in an operand, which may be stretched along it.
 [[nodiscard]] std::int64_t offset_in_batch(const shape& out, const shape& s, std::int64_t index);
 
@@ -81,11 +90,14 @@ TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, c
 
 /// Operands of 16-bit floats are widened once, the product is rounded once.
 struct half_product final : kernel_state {
-  explicit half_product(const kernel_args& args);
+  explicit half_product(const kernel_args& args, bool widens);
   heap_array<float> values;
   operand in[2];
   kernel_args wide;
   owned<kernel_state> product;
+#if TAGMA_ONEDNN_PRIMITIVES
+  owned<bfloat_product> whole;  ///< what is not widened at all
+#endif
 };
 
 owned<kernel_state> prepare_half_product(const kernel_args& args, [[maybe_unused]] const run_context& context);
@@ -93,6 +105,10 @@ owned<kernel_state> prepare_half_product(const kernel_args& args, [[maybe_unused
 template <class T>
 void matmul_half(const kernel_args& args, const run_context& context) {
   const auto& state = *static_cast<const half_product*>(args.state);
+#if TAGMA_ONEDNN_PRIMITIVES
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (state.whole != nullptr) return state.whole->run(product_of<T>(args), context);
+#endif
   for (std::size_t i = 0; i < 2; ++i)
     dispatch<convert_elements>(args.in[i].as<const T>(), state.in[i].as<float>(), args.in[i].elements());
   matmul<float>(state.wide, context);

@@ -21,10 +21,11 @@ namespace tagma::device::cpu::detail {
   return at;
 }
 
-TAGMA_DECL half_product::half_product(const kernel_args& args)
-    : values(args.in[0].elements() + args.in[1].elements() + args.out.elements()),
+TAGMA_DECL half_product::half_product(const kernel_args& args, bool widens)
+    : values(!widens ? 0 : args.in[0].elements() + args.in[1].elements() + args.out.elements()),
       in{args.in[0], args.in[1]},
       wide(args) {
+  if (!widens) return;
   in[0] = {reinterpret_cast<std::byte*>(values.data()), dtype::float32, in[0].dims};
   in[1] = {in[0].data + 4 * args.in[0].elements(), dtype::float32, in[1].dims};
   wide.out = {in[1].data + 4 * args.in[1].elements(), dtype::float32, wide.out.dims};
@@ -33,10 +34,18 @@ TAGMA_DECL half_product::half_product(const kernel_args& args)
 
 TAGMA_DECL owned<kernel_state> prepare_half_product(const kernel_args& args,
                                                     [[maybe_unused]] const run_context& context) {
-  auto state = make_owned<half_product>(args);
 #if TAGMA_ONEDNN_PRIMITIVES
-  state->product = prepare_product(state->wide, context);
-  state->wide.state = state->product.get();
+  owned<bfloat_product> whole;
+  if (args.out.type == dtype::bfloat16 && product_extents(args).one)
+    whole = bfloat_product::make(product_of<bfloat16>(args), args.repeated);
+  auto state = make_owned<half_product>(args, whole == nullptr);
+  if (whole == nullptr) {
+    state->product = prepare_product(state->wide, context);
+    state->wide.state = state->product.get();
+  }
+  state->whole = std::move(whole);
+#else
+  auto state = make_owned<half_product>(args, true);
 #endif
   return state;
 }

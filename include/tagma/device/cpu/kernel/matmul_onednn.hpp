@@ -2,10 +2,13 @@
 #pragma once
 
 /// @file
-/// Products of float matrices by primitives of oneDNN, made once for the extents of a run. Its plain function for
+/// Products of matrices by primitives of oneDNN, made once for the extents of a run. Its plain function for
 /// products is a little faster, but generates code for 20 ms when it is called first.
 
+#include <type_traits>
+
 #include "tagma/base/config.hpp"
+#include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/onednn.hpp"
@@ -55,22 +58,56 @@ class onednn_product final : public kernel_state {
   /// A null pointer if the plain function is the better choice.
   [[nodiscard]] static owned<kernel_state> make(const gemm_args<float>& g, bool repeated);
 
-  void run(const float* a, const float* b, float* c);
-
- private:
+  /// @param desc a product of matrices of any element type, by `describe`
   explicit onednn_product(const dnnl_owned_desc& desc);
 
+  /// The product as oneDNN would compute it with a primitive made for its extents; a null handle if it would not.
+  template <class T>
+  [[nodiscard]] static dnnl_owned_desc describe(const gemm_args<T>& g) {
+    constexpr dnnl_data_type_t type = std::is_same_v<T, bfloat16> ? dnnl_bf16 : dnnl_f32;
+    return describe(type, layout(type, g.m, g.k, g.lda, g.transpose_a), layout(type, g.k, g.n, g.ldb, g.transpose_b),
+                    layout(type, g.m, g.n, g.ldc, false));
+  }
+
+  void run(const void* a, const void* b, void* c);
+
+ private:
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
   [[nodiscard]] static float* scratch(std::size_t bytes);
 
-  [[nodiscard]] static dnnl_owned_layout layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
-                                                bool transposed);
-  [[nodiscard]] static dnnl_owned_desc describe(const gemm_args<float>& g);
+  [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
+                                                std::int64_t distance, bool transposed);
+  [[nodiscard]] static dnnl_owned_desc describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
+                                                const dnnl_owned_layout& b, const dnnl_owned_layout& c);
 
   dnnl_owned_primitive primitive_;
   dnnl_owned_stream stream_;
   dnnl_owned_memory a_, b_, c_, scratch_;
   std::size_t scratch_bytes_ = 0;
+};
+
+/// A product of bfloat16 matrices on a processor that multiplies them (AVX-512 BF16, AMX), many times as fast as
+/// floats. Sums are those of floats and rounded once, in an order of oneDNN's; denormal numbers count as zero.
+class bfloat_product final {
+ public:
+  /// A null pointer if the processor does not, or is not to (TAGMA_CPU_LEVEL).
+  [[nodiscard]] static owned<bfloat_product> make(const gemm_args<bfloat16>& g, bool repeated);
+
+  void run(const gemm_args<bfloat16>& g, const run_context& context);
+
+ private:
+  explicit bfloat_product(const gemm_args<bfloat16>& g, const product_split& split) : whole_(g), split_(split) {}
+
+  /// A primitive for each part; false if there is none.
+  [[nodiscard]] bool plan();
+  /// The first matrix row by row, if it is given column by column: oneDNN 2 has nothing quick for that.
+  void turn(const gemm_args<bfloat16>& g, const run_context& context);
+
+  gemm_args<bfloat16> whole_;  ///< without its addresses
+  product_split split_;
+  static constexpr std::size_t most_parts = 8;
+  owned<onednn_product> parts_[most_parts];
+  heap_array<bfloat16> turned_;
 };
 
 #endif

@@ -51,7 +51,7 @@ TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_product::make(const gemm_args<f
   return owned<kernel_state>(new onednn_product(desc));
 }
 
-TAGMA_DECL void onednn_product::run(const float* a, const float* b, float* c) {
+TAGMA_DECL void onednn_product::run(const void* a, const void* b, void* c) {
   use_one_openmp_thread();
   set_dnnl_data(a_, a);
   set_dnnl_data(b_, b);
@@ -80,18 +80,68 @@ TAGMA_DECL float* onednn_product::scratch(std::size_t bytes) {
   return reinterpret_cast<float*>(memory.data());
 }
 
-TAGMA_DECL dnnl_owned_layout onednn_product::layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
-                                                    bool transposed) {
+TAGMA_DECL dnnl_owned_layout onednn_product::layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
+                                                    std::int64_t distance, bool transposed) {
   const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
-  return make_dnnl_layout(2, dims, strides);
+  return make_dnnl_layout(2, dims, strides, type);
 }
 
-TAGMA_DECL dnnl_owned_desc onednn_product::describe(const gemm_args<float>& g) {
-  dnnl_owned_desc chosen =
-      describe_dnnl_product(layout(g.m, g.k, g.lda, g.transpose_a).get(), layout(g.k, g.n, g.ldb, g.transpose_b).get(),
-                            layout(g.m, g.n, g.ldc, false).get(), make_dnnl_attributes());
-  if (chosen == nullptr || !implementation_of(chosen).starts_with("brg")) return nullptr;
-  return chosen;
+TAGMA_DECL dnnl_owned_desc onednn_product::describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
+                                                    const dnnl_owned_layout& b, const dnnl_owned_layout& c) {
+  dnnl_owned_desc chosen = describe_dnnl_product(a.get(), b.get(), c.get(), make_dnnl_attributes());
+  if (chosen == nullptr) return nullptr;
+  // "brg:avx512_core" for bfloat16 would be a processor that computes them as floats, slowly.
+  const std::string_view by = implementation_of(chosen);
+  const bool quick = type == dnnl_f32 || by.find("bf16") != by.npos || by.find("amx") != by.npos;
+  return by.starts_with("brg") && quick ? std::move(chosen) : dnnl_owned_desc();
+}
+
+TAGMA_COLD TAGMA_DECL owned<bfloat_product> bfloat_product::make(const gemm_args<bfloat16>& g, bool repeated) {
+  if (machine_level() != level::v4 || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
+  use_one_openmp_thread();
+  const product_split split(g.m, g.n, pieces(g.k, 8), repeated);  // what is quicker is shared later
+  if (split.parts > static_cast<std::int64_t>(most_parts)) return nullptr;
+  owned<bfloat_product> made(new bfloat_product(g, split));
+  if (made->plan()) return made;
+  if (!g.transpose_a) return nullptr;
+  made->whole_.transpose_a = false, made->whole_.lda = g.k;
+  if (!made->plan()) return nullptr;
+  made->turned_ = heap_array<bfloat16>(g.m * g.k);
+  return made;
+}
+
+TAGMA_COLD TAGMA_DECL bool bfloat_product::plan() {
+  for (std::int64_t t = 0; t < split_.parts; ++t) {
+    const dnnl_owned_desc desc = onednn_product::describe(split_.part(whole_, t));
+    if (desc == nullptr) return false;
+    parts_[t] = owned<onednn_product>(new onednn_product(desc));
+  }
+  return true;
+}
+
+TAGMA_DECL void bfloat_product::turn(const gemm_args<bfloat16>& g, const run_context& context) {
+  constexpr std::int64_t tile = 32;  // of rows and of columns, within the first cache
+  context.threads->parallel_for(pieces(g.m, tile), [&](std::int64_t t) {
+    const std::int64_t last = (t + 1) * tile < g.m ? (t + 1) * tile : g.m;
+    for (std::int64_t first = 0; first < g.k; first += tile)
+      for (std::int64_t i = t * tile; i < last; ++i)
+        for (std::int64_t p = first; p < g.k && p < first + tile; ++p) turned_.data()[i * g.k + p] = g.a[p * g.lda + i];
+  });
+}
+
+TAGMA_DECL void bfloat_product::run(const gemm_args<bfloat16>& g, const run_context& context) {
+  gemm_args<bfloat16> all = whole_;
+  all.a = g.a, all.b = g.b, all.c = g.c;
+  if (g.transpose_a && !all.transpose_a) {
+    turn(g, context);
+    all.a = turned_.data();
+  }
+  const auto part = [&](std::int64_t t) {
+    const gemm_args<bfloat16> one = split_.part(all, t);
+    parts_[t]->run(one.a, one.b, one.c);
+  };
+  if (split_.parts == 1) return part(0);
+  context.threads->parallel_for(split_.parts, part);
 }
 
 #endif
