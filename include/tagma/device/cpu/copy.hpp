@@ -25,6 +25,23 @@ struct box {
 /// Copies a few bytes; the common sizes without a call.
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes);
 
+/// Rows of up to so many bytes are `copy_short_row`'s.
+inline constexpr std::int64_t short_row = 32;
+
+/// Copies a row of at most 32 bytes without a call.
+/// @param more whether 16 bytes may be read and written even if the row has fewer: rows that follow each other are
+///             written in order, so each makes good what the one before it has spoilt
+TAGMA_INLINE void copy_short_row(std::byte* to, const std::byte* from, std::int64_t bytes, bool more) {
+  if (bytes >= 16) {
+    std::memcpy(to, from, 16);
+    std::memcpy(to + bytes - 16, from + bytes - 16, 16);
+  } else if (more) {
+    std::memcpy(to, from, 16);
+  } else {
+    for (std::int64_t i = 0; i < bytes; ++i) to[i] = from[i];
+  }
+}
+
 namespace detail {
 struct piecewise {
   void (*some)(const void*, std::int64_t, std::int64_t);

@@ -2,6 +2,7 @@
 #include "tagma/device/cpu/kernel/concat.hpp"
 
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "support/kernel_call.hpp"
 
@@ -80,4 +81,44 @@ TEST_CASE("repetition and its sum, of every floating type, rows and scalars") {
   check_sums(float{});
   check_sums(tg::float16{});
   check_sums(tg::bfloat16{});
+}
+
+TEST_CASE("the sum of repetitions of rows of any length, by any number of threads") {
+  const auto check = []<class T>(T, const tg::shape& part, const std::vector<tg::ir::attribute>& multiples) {
+    tg::shape dims = part;
+    for (int a = 0; a < part.rank; ++a) dims[a] *= multiples[static_cast<std::size_t>(a)];
+    tg::tensor<T> whole(dims), sums(part), alone(part);
+    std::vector<float> expected(static_cast<std::size_t>(part.elements()));
+    for (tg::extent i = 0; i < dims.elements(); ++i) {
+      const auto x = static_cast<float>(i % 7);
+      whole[i] = static_cast<T>(x);
+      tg::extent rest = i, at = 0, stride = 1;
+      for (int a = dims.rank - 1; a >= 0; --a) {
+        at += rest % dims[a] % part[a] * stride;
+        rest /= dims[a], stride *= part[a];
+      }
+      expected[static_cast<std::size_t>(at)] += x;
+    }
+    tg::test::call_with<tg::op::tile_gradient>({.threads = 3}, sums, multiples, whole, sums);
+    tg::test::call_with<tg::op::tile_gradient>({.threads = 1}, alone, multiples, whole, sums);
+    int wrong = 0;
+    for (tg::extent i = 0; i < part.elements(); ++i)
+      wrong += static_cast<float>(sums[i]) != expected[static_cast<std::size_t>(i)] || sums[i] != alone[i];
+    INFO(tg::to_string(part));
+    CHECK(wrong == 0);
+  };
+  const auto check_type = [&check](auto zero) {
+    check(zero, {5}, {3});
+    check(zero, {1, 1}, {4, 5});
+    check(zero, {0, 3}, {2, 2});
+    check(zero, {17, 3}, {1, 3});
+    check(zero, {17, 13}, {2, 2});
+    check(zero, {3, 2, 270}, {2, 1, 3});
+    check(zero, {5, 3, 523}, {1, 4, 1});
+    check(zero, {40000, 5}, {1, 3});
+  };
+  check_type(float{});
+  check_type(double{});
+  check_type(tg::float16{});
+  check_type(tg::bfloat16{});
 }

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <random>
+#include <vector>
 
 #include "support/kernel_call.hpp"
 
@@ -30,7 +31,7 @@ void check_rows() {
   CHECK(wrong == 0);
 }
 
-/// Rows of random extents at random positions, and none at all.
+/// Rows of random extents at random positions, and back. Sums are of small integers, so their order does not matter.
 template <class T>
 void check_random(unsigned seed) {
   std::mt19937 random(seed);
@@ -38,7 +39,7 @@ void check_random(unsigned seed) {
   for (int round = 0; round < 25; ++round) {
     const tg::extent outer = below(4), from = below(30) + 1, inner = below(20), count = below(40);
     tg::tensor<T> in(tg::shape{outer, from, inner}), out(tg::shape{outer, count, inner});
-    for (tg::extent i = 0; i < in.dims().elements(); ++i) in[i] = static_cast<T>(static_cast<float>(below(100)));
+    for (tg::extent i = 0; i < in.dims().elements(); ++i) in[i] = static_cast<T>(static_cast<float>(below(4)));
     tg::tensor<std::int32_t> indices(tg::shape{count});
     for (std::int32_t& i : indices.span()) i = static_cast<std::int32_t>(below(30) % from);
     tg::test::call<tg::op::gather>(out, {1}, in, indices);
@@ -46,6 +47,15 @@ void check_random(unsigned seed) {
     for (tg::extent o = 0; o < outer; ++o)
       for (tg::extent k = 0; k < count; ++k)
         for (tg::extent i = 0; i < inner; ++i) wrong += out(o, k, i) != in(o, static_cast<tg::extent>(indices[k]), i);
+    tg::tensor<T> back(in.dims());
+    tg::test::call<tg::op::scatter_rows>(back, {1}, out, indices, in);
+    std::vector<float> sums(static_cast<std::size_t>(in.dims().elements()));
+    for (tg::extent o = 0; o < outer; ++o)
+      for (tg::extent k = 0; k < count; ++k)
+        for (tg::extent i = 0; i < inner; ++i)
+          sums[static_cast<std::size_t>((o * from + indices[k]) * inner + i)] += static_cast<float>(out(o, k, i));
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      wrong += back.data()[i] != static_cast<T>(static_cast<tg::device::compute_t<T>>(sums[i]));
     INFO("round " << round << ": " << count << " of " << tg::to_string(in.dims()));
     CHECK(wrong == 0);
   }
@@ -53,11 +63,12 @@ void check_random(unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("gather takes rows of random extents") {
+TEST_CASE("gather takes rows of random extents, scatter_rows adds them") {
   check_random<std::int8_t>(1);
   check_random<tg::bfloat16>(2);
   check_random<float>(3);
   check_random<double>(4);
+  check_random<tg::float16>(5);
 }
 
 TEST_CASE("gather and scatter_rows for element types and index types") {
@@ -99,6 +110,25 @@ TEST_CASE("gather and scatter_rows: indices out of range, no indices at all, and
   for (tg::extent i = 0; i < 2000; ++i)
     if (ids[i] == 998) expected += many(i, 17);
   CHECK(shared(998, 17) == Approx(expected));
+}
+
+TEST_CASE("gather and scatter_rows along the last axis: threads share the axis before it or the places of the result") {
+  const auto check = [](tg::extent outer, tg::extent places, tg::extent count) {
+    tg::tensor<float> in(tg::shape{outer, places}), up(tg::shape{outer, count});
+    tg::tensor<std::uint8_t> indices(tg::shape{count});
+    for (tg::extent i = 0; i < count; ++i) indices[i] = static_cast<std::uint8_t>(i * 37 % places);
+    for (tg::extent i = 0; i < outer * count; ++i) up[i] = static_cast<float>(i % 1009) * 0.37f;
+    tg::tensor<float> alone(in.dims()), shared(in.dims()), expected(in.dims());
+    tg::test::call_with<tg::op::scatter_rows>({.threads = 1}, alone, {1}, up, indices, in);
+    tg::test::call_with<tg::op::scatter_rows>({.threads = 3}, shared, {1}, up, indices, in);
+    for (tg::extent o = 0; o < outer; ++o)
+      for (tg::extent k = 0; k < count; ++k) expected(o, indices[k]) += up(o, k);
+    CHECK(alone == shared);
+    CHECK(alone == expected);
+  };
+  check(1013, 200, 300);
+  check(5, 250, 70001);
+  check(3, 1, 5);
 }
 
 TEST_CASE("one_hot: rows of every kind of element, zeros where the index points nowhere") {

@@ -21,7 +21,7 @@ tg::tensor<std::int64_t> draw(tg::extent n, const tg::test::call_options& option
 }  // namespace
 
 TEST_CASE("a random permutation is the order of the words of its stream, the run counting from 1") {
-  for (const tg::extent n : {0, 1, 2, 20, 20000}) {
+  for (const tg::extent n : {0, 1, 2, 20, 33, 1001, 16384, 20000, 100003, 1200000}) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [](std::int64_t a, std::int64_t b) {
@@ -36,6 +36,7 @@ TEST_CASE("a random permutation is the order of the words of its stream, the run
 TEST_CASE("the bytes of random permutations depend on the seed, the run and the node, not on threads") {
   const auto alone = draw(20001, {.threads = 1, .seed = 1});
   CHECK(draw(20001, {.threads = 4, .seed = 1}) == alone);
+  CHECK(draw(300007, {.threads = 1}) == draw(300007, {.threads = 5}));
   CHECK(!(draw(20001, {.seed = 2}) == alone));
   CHECK(!(draw(20001, {.seed = 1, .step = 1}) == alone));
   CHECK(!(draw(20001, {.seed = 1, .source = 1}) == alone));

@@ -4,8 +4,6 @@
 /// @file
 /// Repetition on the CPU.
 
-#include "tagma/base/heap_array.hpp"
-#include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/kernel/slice.hpp"
@@ -33,45 +31,64 @@ class repeated_rows {
 
 void tile(const kernel_args& args, const run_context& context);
 
-/// A row of sums, wider than the elements where those have 16 bits.
+/// How often rows of the part are repeated along the axes before the last one.
+[[nodiscard]] std::int64_t repetitions_of_rows(const kernel_args& args);
+
+/// Where repetition `k` of row `row` of the part is in the whole, in rows.
+[[nodiscard]] std::int64_t repeated_row(const kernel_args& args, std::int64_t row, std::int64_t k);
+
+/// Rows `first` to `last` of the sums of repetitions: those of one element in the order in which they lie in memory.
+/// Where there are more elements in memory, what a pack holds beyond the end of a row is computed as well, and the next
+/// row is written over it.
 template <class T>
-struct tile_sums final : kernel_state {
-  heap_array<compute_t<T>> row;
+struct tile_gradient_body {
+  using C = compute_t<T>;
+  static constexpr std::int64_t room = 256;
+  TAGMA_INLINE static void run(const kernel_args* args, std::int64_t first, std::int64_t last) {
+    const std::int64_t n = row_length(args->out.dims), copies = row_length(args->in[0].dims) / n;
+    const std::int64_t repetitions = repetitions_of_rows(*args), all = args->in[0].elements();
+    for (std::int64_t row = first; row < last; ++row)
+      for (std::int64_t left = 0; left < n; left += room) {
+        const std::int64_t rest = n - left < room ? n - left : room, whole = (rest + 7) / 8 * 8;
+        const std::int64_t last_at =
+            repetitions == 1 ? row : repeated_row(*args, row, repetitions - 1);  // the greatest of all
+        const bool more = row * n + left + whole <= last * n && ((last_at + 1) * copies - 1) * n + left + whole <= all;
+        const std::int64_t count = more ? whole : rest;
+        T* const to = args->out.as<T>() + row * n + left;
+        C wide[room];
+        C* sums = wide;
+        if constexpr (std::is_same_v<T, C>) sums = to;
+        for (std::int64_t k = 0; k < repetitions; ++k) {
+          const std::int64_t at = repetitions == 1 ? row : repeated_row(*args, row, k);
+          add(sums, args->in[0].as<const T>() + at * copies * n + left, n, copies, count, k == 0);
+        }
+        if constexpr (!std::is_same_v<T, C>) convert_elements::run(static_cast<const C*>(sums), to, count);
+      }
+  }
+  TAGMA_INLINE static void add(C* sums, const T* from, std::int64_t n, std::int64_t copies, std::int64_t count,
+                               bool begin) {
+    std::int64_t c = 0;
+    for (; c + 8 <= count; c += 8) {
+      pack<C, 8> s{};
+      if (!begin) s = load<8>(sums + c);
+      for (std::int64_t i = 0; i < copies; ++i) s = s + load<8>(from + i * n + c);
+      store(sums + c, s);
+    }
+    for (; c < count; ++c) {
+      C s{};
+      if (!begin) s = sums[c];
+      for (std::int64_t i = 0; i < copies; ++i) s += static_cast<C>(from[i * n + c]);
+      sums[c] = s;
+    }
+  }
 };
 
 template <class T>
-owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
-  auto state = make_owned<tile_sums<T>>();
-  state->row = heap_array<compute_t<T>>(row_length(args.out.dims));
-  return state;
-}
-
-template <class T>
-void tile_gradient(const kernel_args& args, const run_context&) {
-  const shape &part = args.out.dims, &whole = args.in[0].dims;
+void tile_gradient(const kernel_args& args, const run_context& context) {
   if (args.out.elements() == 0) return;
-  auto& sums = static_cast<tile_sums<T>*>(args.state)->row;
-  const std::int64_t n = row_length(part), long_row = row_length(whole);
-  const std::int64_t rows = args.out.elements() / n;
-  std::int64_t repetitions = 1;
-  for (int a = 0; a < part.rank - 1; ++a) repetitions *= args.attributes[a];
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (auto& s : sums) s = 0;
-    for (std::int64_t k = 0; k < repetitions; ++k) {
-      std::int64_t rest = row, copy = k, at = 0, stride = 1;
-      for (int a = part.rank - 2; a >= 0; --a) {
-        const std::int64_t multiple = args.attributes[a];
-        at += (rest % part[a] + copy % multiple * part[a]) * stride;
-        rest /= part[a];
-        copy /= multiple;
-        stride *= whole[a];
-      }
-      const T* from = args.in[0].as<const T>() + at * long_row;
-      for (std::int64_t i = 0; i < long_row; i += n)
-        for (std::int64_t c = 0; c < n; ++c) sums[c] += static_cast<compute_t<T>>(from[i + c]);
-    }
-    for (std::int64_t c = 0; c < n; ++c) args.out.as<T>()[row * n + c] = T(sums[c]);
-  }
+  const std::int64_t rows = args.out.elements() / row_length(args.out.dims);
+  over_pieces(rows, static_cast<std::int64_t>(args.in[0].bytes()) / rows, context,
+              [&](std::int64_t first, std::int64_t last) { dispatch<tile_gradient_body<T>>(&args, first, last); });
 }
 
 }  // namespace cpu::detail
@@ -84,8 +101,7 @@ struct kernel<on_cpu, ir::key<op::tile>> {
 template <>
 struct kernel<on_cpu, ir::key<op::tile_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::tile_gradient<stored<Out>>,
-                                      &cpu::detail::prepare_tile_gradient<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::tile_gradient<stored<Out>>};
 };
 
 }  // namespace tagma::device

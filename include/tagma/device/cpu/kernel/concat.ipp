@@ -47,4 +47,23 @@ TAGMA_DECL void tile(const kernel_args& args, const run_context& context) {
   });
 }
 
+TAGMA_DECL std::int64_t repetitions_of_rows(const kernel_args& args) {
+  std::int64_t repetitions = 1;
+  for (int a = 0; a < args.out.dims.rank - 1; ++a) repetitions *= args.attributes[a];
+  return repetitions;
+}
+
+TAGMA_DECL std::int64_t repeated_row(const kernel_args& args, std::int64_t row, std::int64_t k) {
+  const shape &part = args.out.dims, &whole = args.in[0].dims;
+  std::int64_t at = 0, stride = 1;
+  for (int a = part.rank - 2; a >= 0; --a) {
+    const std::int64_t multiple = args.attributes[a];
+    at += (row % part[a] + k % multiple * part[a]) * stride;
+    row /= part[a];
+    k /= multiple;
+    stride *= whole[a];
+  }
+  return at;
+}
+
 }  // namespace tagma::device::cpu::detail

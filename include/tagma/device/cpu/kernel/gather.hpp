@@ -19,6 +19,17 @@ void pick(std::byte* to, const std::byte* from, const Index* index, std::int64_t
     std::memcpy(to, from + static_cast<std::int64_t>(index[i]) * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
 }
 
+/// Short rows at some positions.
+/// @param rows from so many of them 16 bytes can be read
+template <class Index>
+void pick_rows(std::byte* to, const std::byte* from, std::int64_t rows, const Index* index, std::int64_t count,
+               std::int64_t bytes) {
+  for (std::int64_t rest = count * bytes; rest > 0; rest -= bytes, to += bytes, ++index) {
+    const auto row = static_cast<std::int64_t>(*index);
+    copy_short_row(to, from + row * bytes, bytes, rest >= 16 && row < rows);
+  }
+}
+
 template <class Index>
 void gather(const kernel_args& args, const run_context& context) {
   const op::around_axis from(args.in[0].dims, args.attributes[0]);
@@ -33,16 +44,50 @@ void gather(const kernel_args& args, const run_context& context) {
       n = count - k < last - i ? count - k : last - i;
       std::byte* const to = args.out.data + i * bytes;
       const std::byte* const rows = args.in[0].data + outer * from.count * bytes;
-      if (bytes == 4)
-        pick<std::uint32_t>(to, rows, index + k, n);
-      else if (bytes == 8)
-        pick<std::uint64_t>(to, rows, index + k, n);
-      else
-        for (std::int64_t r = 0; r < n; ++r)
-          copy_bytes(to + r * bytes, rows + static_cast<std::int64_t>(index[k + r]) * bytes, bytes);
+      switch (bytes) {
+        case 1:
+          pick<std::uint8_t>(to, rows, index + k, n);
+          break;
+        case 2:
+          pick<std::uint16_t>(to, rows, index + k, n);
+          break;
+        case 4:
+          pick<std::uint32_t>(to, rows, index + k, n);
+          break;
+        case 8:
+          pick<std::uint64_t>(to, rows, index + k, n);
+          break;
+        default:
+          if (bytes <= short_row) {
+            pick_rows(to, rows, ((from.outer - outer) * from.count * bytes - 16) / bytes + 1, index + k, n, bytes);
+            break;
+          }
+          for (std::int64_t r = 0; r < n; ++r)
+            copy_bytes(to + r * bytes, rows + static_cast<std::int64_t>(index[k + r]) * bytes, bytes);
+      }
     }
   });
 }
+
+/// Adds slices of `inner` elements to those of the rows from `first` to `last` that their indices name.
+template <class T, class Index>
+struct scatter_body {
+  using C = compute_t<T>;
+  TAGMA_INLINE static void run(C* rows, const T* from, const Index* index, std::int64_t count, std::int64_t inner,
+                               std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = 0; i < count; ++i, from += inner) {
+      const auto row = static_cast<std::int64_t>(index[i]);
+      if (row < first || row >= last) continue;
+      C* const to = rows + row * inner;
+      if (inner == 1)
+        *to = static_cast<C>(*to + static_cast<C>(*from));
+      else if (inner >= 8)
+        accumulate_body<T, true, C>::run(to, from, inner);
+      else
+        for (std::int64_t k = 0; k < inner; ++k) to[k] = static_cast<C>(to[k] + static_cast<C>(from[k]));
+    }
+  }
+};
 
 template <class T, class Index>
 void scatter_rows(const kernel_args& args, const run_context& context) {
@@ -53,24 +98,25 @@ void scatter_rows(const kernel_args& args, const run_context& context) {
   check_indices(index, count, to.count);
   C* const sums = wide_result<T>(args);
   // A task owns a range of rows of the result, so that the order of additions does not depend on the threads.
-  const auto some = [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t o = 0; o < to.outer; ++o) {
-      C* rows = sums + o * to.count * to.inner;
-      const std::int64_t begin = first * to.inner, size = (last - first) * to.inner;
-      if (size == 0) continue;
-      std::memset(static_cast<void*>(rows + begin), 0, static_cast<std::size_t>(size) * sizeof(C));
-      for (std::int64_t i = 0; i < count; ++i) {
-        const auto row = static_cast<std::int64_t>(index[i]);
-        if (row < first || row >= last) continue;
-        dispatch<accumulate_body<T, true, C>>(rows + row * to.inner,
-                                              args.in[0].as<const T>() + (o * count + i) * to.inner, to.inner);
-      }
-      round_result<T>(args, o * to.count * to.inner + begin, size);
-    }
+  const auto some = [&](std::int64_t o, std::int64_t first, std::int64_t last) {
+    C* const rows = sums + o * to.count * to.inner;
+    const std::int64_t begin = first * to.inner, size = (last - first) * to.inner;
+    if (size == 0) return;
+    std::memset(static_cast<void*>(rows + begin), 0, static_cast<std::size_t>(size) * sizeof(C));
+    dispatch<scatter_body<T, Index>>(rows, args.in[0].as<const T>() + o * count * to.inner, index, count,
+                                     std::int64_t{to.inner}, first, last);
+    round_result<T>(args, o * to.count * to.inner + begin, size);
   };
   constexpr std::int64_t parts = 8, enough = std::int64_t{1} << 18;
-  if (to.count < parts || args.out.elements() + args.in[0].elements() < enough) return some(0, to.count);
-  context.threads->parallel_for(parts, [&](std::int64_t p) { some(p * to.count / parts, (p + 1) * to.count / parts); });
+  const bool shared = args.out.elements() + args.in[0].elements() >= enough;
+  const auto part = [&](std::int64_t p) {
+    if (to.outer >= parts || !shared)  // each index is looked at by one task
+      for (std::int64_t o = p * to.outer / parts; o < (p + 1) * to.outer / parts; ++o) some(o, 0, to.count);
+    else
+      for (std::int64_t o = 0; o < to.outer; ++o) some(o, p * to.count / parts, (p + 1) * to.count / parts);
+  };
+  if (shared) return context.threads->parallel_for(parts, part);
+  for (std::int64_t p = 0; p < parts; ++p) part(p);
 }
 
 template <class T, class Index>
