@@ -48,6 +48,14 @@ TEST_CASE("transposition moves every element, whatever its size and the order of
   check_transpose<std::int64_t>({1, 1}, {1, 0});
   check_transpose<float>({0, 4}, {1, 0});
   check_transpose<float>({7, 300, 400}, {2, 1, 0});
+  for (const tg::extent n : {1, 15, 16, 17, 63, 64, 65, 130}) {
+    check_transpose<std::uint8_t>({n, 139}, {1, 0});
+    check_transpose<std::int16_t>({70, 3, n}, {2, 1, 0});
+    check_transpose<double>({n, 19}, {1, 0});
+    check_transpose<std::int8_t>({9, 40, n}, {1, 0, 2});
+    check_transpose<std::int16_t>({2, 3, n}, {1, 0, 2});
+  }
+  check_transpose<std::int8_t>({1500, 700}, {1, 0});
 }
 
 TEST_CASE("transposition of random extents in a random order") {

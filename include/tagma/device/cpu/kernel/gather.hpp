@@ -59,7 +59,7 @@ void gather(const kernel_args& args, const run_context& context) {
           break;
         default:
           if (bytes <= short_row) {
-            pick_rows(to, rows, ((from.outer - outer) * from.count * bytes - 16) / bytes + 1, index + k, n, bytes);
+            pick_rows(to, rows, (from.outer - outer) * from.count - pieces(16, bytes) + 1, index + k, n, bytes);
             break;
           }
           for (std::int64_t r = 0; r < n; ++r)

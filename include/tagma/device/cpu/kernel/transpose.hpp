@@ -5,6 +5,9 @@
 /// Transposition on the CPU: rows are copied whole where the last axis stays last, and moved in square blocks where it
 /// does not, so that both sides stay in the cache.
 
+#include <cstring>
+#include <utility>
+
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
@@ -31,39 +34,94 @@ struct moved_axes {
   void offsets(std::int64_t index, unsigned skipped, std::int64_t& from, std::int64_t& to) const;
 };
 
-struct two_words {
-  std::uint64_t words[2];
-};
+/// Bytes along each side of the blocks that are moved: a cache line, so that each is read once and written once,
+/// wherever the others that are in use lie.
+inline constexpr std::int64_t block_bytes = 64;
 
-/// Elements along each side of the blocks that are moved: of the usual elements, a cache line.
-inline constexpr std::int64_t transposed_rows = 16;
+/// Moves a rectangle: `rows` run along one axis of the input, no more than a block has, `columns` along one of the
+/// output. The ways from one row and column to the next are in bytes.
+using block_mover = void (*)(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns,
+                             std::int64_t to_row, std::int64_t from_column);
 
-/// Moves a rectangle: `rows` run along one axis of the input, `columns` along one of the output.
-template <class T>
-struct transpose_body {
-  TAGMA_INLINE static void run(T* to, const T* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
-                               std::int64_t from_column) {
-    for (std::int64_t c = 0; c < columns; c += transposed_rows) {
-      const std::int64_t count = columns - c < transposed_rows ? columns - c : transposed_rows;
-      for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t k = 0; k < count; ++k) to[r * to_row + c + k] = from[(c + k) * from_column + r];
+/// Element by element: for those of four bytes and more.
+template <std::size_t Size>
+void move_elements(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
+                   std::int64_t from_column) {
+  constexpr auto size = static_cast<std::int64_t>(Size), most = block_bytes / size;
+  for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
+    const std::int64_t count = columns - c < most ? columns - c : most;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::byte* source = from + r * size;
+      std::byte* const target = to + r * to_row;
+      for (std::int64_t k = 0; k < count; ++k, source += from_column) std::memcpy(target + k * size, source, Size);
     }
+  }
+}
+
+/// Squares of small elements whose rows are vectors of 16 bytes, which every processor has.
+template <class T>
+struct moved_square {
+  typedef T vector __attribute__((vector_size(16)));
+  static constexpr int side = 16 / sizeof(T);
+
+  /// The lower halves, element by element in turn.
+  TAGMA_INLINE static vector low(const vector& a, const vector& b) {
+    if constexpr (side == 16)
+      return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    else
+      return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  }
+  TAGMA_INLINE static vector high(const vector& a, const vector& b) {
+    if constexpr (side == 16)
+      return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    else
+      return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  }
+  /// @param to in a block
+  static void move(std::byte* to, const std::byte* from, std::int64_t from_column) {
+    vector one[std::size_t{side}], other[std::size_t{side}], *now = one, *next = other;
+    for (int i = 0; i < side; ++i, from += from_column) std::memcpy(now + i, from, 16);
+    for (int round = 1; round < side; round *= 2) {
+      for (int i = 0; i < side / 2; ++i) {
+        next[2 * i] = low(now[i], now[i + side / 2]);
+        next[2 * i + 1] = high(now[i], now[i + side / 2]);
+      }
+      std::swap(now, next);
+    }
+    for (int i = 0; i < side; ++i) std::memcpy(to + i * block_bytes, now + i, 16);
   }
 };
 
-/// The same where the size is known to the compiler, which then calls nothing.
-template <std::int64_t Bytes>
-void copy_short_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t step) {
-  for (std::int64_t i = 0; i < count; ++i, to += Bytes, from += step) std::memcpy(to, from, std::size_t{Bytes});
-}
-
-using block_mover = void (*)(std::byte*, const std::byte*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
-
+/// The same as `move_elements`, by way of a block of its own.
 template <class T>
 void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
                 std::int64_t from_column) {
-  dispatch<transpose_body<T>>(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from), rows, columns, to_row,
-                              from_column);
+  using square = moved_square<T>;
+  constexpr std::int64_t size = sizeof(T), most = block_bytes / size;
+  const std::int64_t high = rows / square::side * square::side;
+  for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
+    const std::int64_t count = columns - c < most ? columns - c : most, wide = count / square::side * square::side;
+    alignas(64) std::byte block[std::size_t{most * block_bytes}];
+    for (std::int64_t k = 0; k < wide; k += square::side)
+      for (std::int64_t r = 0; r < high; r += square::side)
+        square::move(block + r * block_bytes + k * size, from + k * from_column + r * size, from_column);
+    for (std::int64_t r = 0; r < high; ++r)
+      if (wide == most)
+        std::memcpy(to + r * to_row, block + r * block_bytes, block_bytes);
+      else
+        for (std::int64_t k = 0; k < wide * size; k += 16)
+          std::memcpy(to + r * to_row + k, block + r * block_bytes + k, 16);
+    if (wide < count)
+      move_elements<sizeof(T)>(to + wide * size, from + wide * from_column, high, count - wide, to_row, from_column);
+    if (high < rows)
+      move_elements<sizeof(T)>(to + high * to_row, from + high * size, rows - high, count, to_row, from_column);
+  }
+}
+
+/// Rows of a size that the compiler knows.
+template <std::size_t Bytes>
+void copy_known_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t step) {
+  for (std::int64_t i = 0; i < count; ++i, to += Bytes, from += step) std::memcpy(to, from, Bytes);
 }
 
 /// Copies `count` rows of `bytes` bytes, `step` apart where they come from, to one place after the other.

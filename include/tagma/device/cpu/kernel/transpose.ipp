@@ -46,24 +46,34 @@ TAGMA_DECL void copy_rows(std::byte* to, const std::byte* from, std::int64_t cou
                           std::int64_t step) {
   switch (bytes) {
     case 4:
-      return copy_short_rows<4>(to, from, count, step);
+      return copy_known_rows<4>(to, from, count, step);
     case 8:
-      return copy_short_rows<8>(to, from, count, step);
+      return copy_known_rows<8>(to, from, count, step);
     case 12:
-      return copy_short_rows<12>(to, from, count, step);
+      return copy_known_rows<12>(to, from, count, step);
     case 16:
-      return copy_short_rows<16>(to, from, count, step);
+      return copy_known_rows<16>(to, from, count, step);
     case 32:
-      return copy_short_rows<32>(to, from, count, step);
+      return copy_known_rows<32>(to, from, count, step);
     case 64:
-      return copy_short_rows<64>(to, from, count, step);
+      return copy_known_rows<64>(to, from, count, step);
     default:
-      if (bytes < 64)
-        for (std::int64_t i = 0; i < count; ++i)
-          copy_few(to + i * bytes, from + i * step, static_cast<std::size_t>(bytes));
-      else
-        for (std::int64_t i = 0; i < count; ++i) copy_bytes(to + i * bytes, from + i * step, bytes);
+      break;
   }
+  std::int64_t i = 0;
+  if (bytes < 16) {  // 16 of each row where so many are before the end of the last one, on both sides
+    const std::int64_t read = count - pieces(16 - bytes, count > 1 ? step : 16),
+                       written = count - pieces(16, bytes) + 1;
+    const std::int64_t more = read < written ? read : written;
+    for (; i < more; ++i, to += bytes, from += step) std::memcpy(to, from, 16);
+  }
+  for (; i < count; ++i, to += bytes, from += step)
+    if (bytes <= short_row)
+      copy_short_row(to, from, bytes, false);
+    else if (bytes < 64)
+      copy_few(to, from, static_cast<std::size_t>(bytes));
+    else
+      copy_bytes(to, from, bytes);
 }
 
 TAGMA_DECL block_mover mover_of(std::int64_t size) {
@@ -73,11 +83,11 @@ TAGMA_DECL block_mover mover_of(std::int64_t size) {
     case 2:
       return &move_block<std::uint16_t>;
     case 4:
-      return &move_block<std::uint32_t>;
+      return &move_elements<4>;
     case 8:
-      return &move_block<std::uint64_t>;
+      return &move_elements<8>;
     default:
-      return &move_block<two_words>;
+      return &move_elements<sizeof(string_element)>;
   }
 }
 
@@ -105,16 +115,15 @@ TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
   const int last = axes.count - 1;
   const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
   const block_mover move = mover_of(size);
-  const std::int64_t strips = pieces(rows.count, transposed_rows);
+  const std::int64_t high = pieces(block_bytes, size), strips = pieces(rows.count, high);
   const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
-  over_pieces(parts, transposed_rows * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
+  over_pieces(parts, high * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
     for (std::int64_t p = first; p < end; ++p) {
       std::int64_t from = 0, to = 0;
       axes.offsets(p / strips, 1u << near | 1u << last, from, to);
-      const std::int64_t row = p % strips * transposed_rows;
+      const std::int64_t row = p % strips * high;
       move(args.out.data + (to + row * rows.to) * size, args.in[0].data + (from + row) * size,
-           rows.count - row < transposed_rows ? rows.count - row : transposed_rows, columns.count, rows.to,
-           columns.from);
+           rows.count - row < high ? rows.count - row : high, columns.count, rows.to * size, columns.from * size);
     }
   });
 }
