@@ -2,6 +2,7 @@
 #include "tagma/device/cpu/kernel/fused.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 
 #include "support/naive.hpp"
@@ -56,6 +57,62 @@ TEST_CASE("dynamic extents and scalars") {
     CHECK(distance(session.run(value, a = p, b = q, c = r, s = 0.25),
                    naive_map<double>({n, 3}, naive, p, q, r, tg::tensor<double>(0.25))) < 1e-15);
   }
+}
+
+/// Loops over short rows of every length, next to a row for all, an element for each row and one for all.
+TEMPLATE_TEST_CASE("short rows", "", float, double, tg::float16, std::int8_t, std::int64_t) {
+  using T = TestType;
+  const auto a = tg::placeholder<"a", T, tg::dyn, tg::dyn>();
+  const auto row = tg::placeholder<"row", T, tg::dyn>();
+  const auto column = tg::placeholder<"column", T, tg::dyn, 1>();
+  const auto s = tg::placeholder<"s", T>();
+  const auto with_row = a * s + row;
+  const auto with_column = column - a;
+  const auto with_both = (a + row) * column;
+  tg::session session(tg::compile([=] { return tg::outputs(with_row, with_column, with_both); }),
+                      {.intra_op_threads = 2});
+  for (tg::extent n = 1; n <= 66; n += n < 34 ? 1 : 8)
+    for (const tg::extent rows : {1, 3, 4, 33, 500}) {
+      const auto p = scattered<T>({rows, n}, -5, 5, 1), q = scattered<T>({n}, -5, 5, 2);
+      const auto c = scattered<T>({rows, 1}, -5, 5, 3);
+      const tg::tensor<T> one(static_cast<T>(3.0f));
+      const auto product = [](T x, T y, T z) { return static_cast<T>(static_cast<T>(x * y) + z); };
+      const auto sum = [](T x, T y, T z) { return static_cast<T>(static_cast<T>(x + y) * z); };
+      const auto difference = [](T x, T y) { return static_cast<T>(y - x); };
+      CAPTURE(n, rows);
+      CHECK(distance(session.run(with_row, a = p, row = q, s = one), naive_map<T>({rows, n}, product, p, one, q)) <
+            1e-2);
+      CHECK(distance(session.run(with_column, a = p, column = c), naive_map<T>({rows, n}, difference, p, c)) < 1e-2);
+      CHECK(distance(session.run(with_both, a = p, row = q, column = c), naive_map<T>({rows, n}, sum, p, q, c)) < 1e-2);
+    }
+}
+
+TEST_CASE("short rows in the place of what is read, shared by threads") {
+  const auto a = tg::placeholder<"a", float, tg::dyn, tg::dyn>();
+  const auto row = tg::placeholder<"row", float, tg::dyn>();
+  const auto column = tg::placeholder<"column", float, tg::dyn, 1>();
+  const auto between = tg::cumsum<1>(a);
+  const auto scaled = between * column + row;
+  const auto long_formula = tg::tanh(between - column);
+  tg::session session(tg::compile([=] { return tg::outputs(between, scaled, long_formula); }), {.intra_op_threads = 3});
+  for (const tg::extent n : {3, 10, 16, 17, 31}) {
+    const tg::extent rows = 100000 / n;
+    const auto p = scattered<float>({rows, n}, -1, 1, 1), q = scattered<float>({n}, -5, 5, 2);
+    const auto c = scattered<float>({rows, 1}, -5, 5, 3);
+    const auto sums = session.run(between, a = p);
+    const auto first = [](float x, float y, float z) { return x * y + z; };
+    const auto second = [](float x, float y) { return std::tanh(static_cast<double>(x - y)); };
+    CAPTURE(n);
+    CHECK(distance(session.run(scaled, a = p, row = q, column = c), naive_map<float>({rows, n}, first, sums, c, q)) <
+          1e-6);
+    CHECK(distance(session.run(long_formula, a = p, column = c), naive_map<float>({rows, n}, second, sums, c)) < 1e-6);
+  }
+}
+
+TEST_CASE("rows that are repeated in part, or not one after the other, are computed one by one") {
+  check_sum(left<6, 5, 3>, right<6, 1, 3>);
+  check_sum(left<6, 5, 3>, right<5, 1>);
+  check_sum(left<2, 3, 4, 5>, right<2, 1, 4, 1>);
 }
 
 TEST_CASE("a loop of many operations is split and computes the same") {

@@ -21,6 +21,10 @@ namespace cpu {
 /// Elements that make a task of their own.
 inline constexpr std::int64_t task_elements = 32768;
 
+/// The longest rows of which a loop computes several at once, and those with one element of a tensor for each row.
+inline constexpr std::int64_t short_row = 64, short_row_of_columns = 32;
+inline constexpr std::int64_t bytes_of_copies = 8192;
+
 /// Computes `n` neighbouring elements; `in` points at the first element of each tensor that the loop reads.
 using span_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
 
@@ -109,7 +113,11 @@ struct loop_state final : kernel_state {
   loop_extents extents;
   span_function span = nullptr;
   std::int64_t result_size = 1;
-  std::int64_t steps[most_loads]{};  ///< bytes from an element to its neighbour, 0 where it is stretched
+  std::int64_t steps[most_loads]{};      ///< bytes from an element to its neighbour, 0 where it is stretched
+  std::int64_t row_steps[most_loads]{};  ///< bytes from row to row, if rows are computed together
+  bool repeated[most_loads]{};           ///< one row is every row, and copied next to itself
+  std::int64_t copies = 0;               ///< how often; 0: rows are computed one by one
+  std::int64_t wide = 0;                 ///< elements of whole packs for a row, where rows are not joined, or 0
 };
 
 /// Where the tensors that a loop reads have row `row`.
@@ -123,11 +131,42 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   }
 }
 
+/// Rows that follow each other in memory are one long row, next to which what is repeated is, as often as fits. Where a
+/// tensor has an element for each row, that is computed in whole packs, beyond its end, where the next row is put.
+/// @return the first row that is not done, because packs would reach beyond the last one
+[[gnu::cold, gnu::noinline]] inline std::int64_t run_short_rows(const kernel_args& args, const loop_state& s,
+                                                                std::int64_t first, std::int64_t last) {
+  alignas(64) std::byte space[bytes_of_copies], made[8 * short_row_of_columns];
+  const std::byte *copy[most_loads], *in[most_loads];
+  const std::int64_t n = s.extents.inner, bytes = n * s.result_size;
+  const std::int64_t end = s.wide > 0 ? last - s.copies + 1 : last, each = s.wide > 0 ? 1 : s.copies;
+  std::byte* to = space;
+  bool apart = true;
+  for (std::size_t l = 0; l < args.in.size(); ++l) {
+    copy[l] = to;
+    apart = apart && args.in[l].data != args.out.data;
+    const std::int64_t row = s.repeated[l] ? n * s.steps[l] : 0;
+    for (std::int64_t i = 0; row > 0 && i < s.copies && i < last - first + s.wide; ++i, to += row)
+      __builtin_memcpy(to, args.in[l].data, static_cast<std::size_t>(row));
+  }
+  for (; first < end; first += each) {
+    for (std::size_t l = 0; l < args.in.size(); ++l)
+      in[l] = s.repeated[l] ? copy[l] : args.in[l].data + first * s.row_steps[l];
+    std::byte* const out = args.out.data + first * bytes;
+    // A result in the place of what is read ends where its row does.
+    const bool beyond = s.wide > 0 && !apart;
+    s.span(beyond ? made : out, in, s.wide > 0 ? s.wide : n * (end - first < each ? end - first : each));
+    if (beyond) cpu::detail::copy_few(out, made, static_cast<std::size_t>(bytes));
+  }
+  return first < last ? first : last;
+}
+
 /// Rows `first` to `last` of a loop. Out of line: what it keeps in registers, loops of one row would save as well.
-[[gnu::noinline]] inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first,
-                                       std::int64_t last) {
+[[gnu::cold, gnu::noinline]] inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first,
+                                                  std::int64_t last) {
   const loop_extents& e = s.extents;
   const std::byte* in[most_loads];
+  if (s.copies > 0) first = run_short_rows(args, s, first, last);
   for (std::int64_t row = first; row < last; ++row) {
     point_at_row(e, args, row, in);
     s.span(args.out.data + row * e.inner * s.result_size, in, e.inner);
@@ -141,8 +180,9 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
   s.span(args.out.data + first * s.result_size, in, last - first);
 }
 
-/// A part of a loop, of elements or of rows: one copy of the code.
-[[gnu::noinline]] inline void run_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
+/// A part of a loop, of elements or of rows: one copy of the code. Cold, as all around the functions of loops: what is
+/// compiled for size takes less time to compile.
+[[gnu::cold, gnu::noinline]] inline void run_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
   const auto& s = *static_cast<const loop_state*>(args.state);
   if (s.extents.rows == 1)
     run_elements(args, s, first, last);
@@ -151,8 +191,9 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
 }
 
 /// Runs the parts of a loop, on several threads if it is long. The split depends on the extents alone.
-[[gnu::noinline]] inline void share_loop(const loop_extents& e, const kernel_args& args, const run_context& context,
-                                         void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
+[[gnu::cold, gnu::noinline]] inline void share_loop(const loop_extents& e, const kernel_args& args,
+                                                    const run_context& context,
+                                                    void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
   const bool one_row = e.rows == 1;
   const std::int64_t count = one_row ? e.inner : e.rows;
   const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (e.inner > 0 ? e.inner : 1);
@@ -169,14 +210,45 @@ inline void run_loop(const kernel_args& args, const run_context& context) {
   share_loop(s.extents, args, context, &run_part);
 }
 
+/// Finds out whether a loop computes short rows together: from row to row, each tensor takes steps of one length.
+[[gnu::cold]] inline void look_at_rows(const kernel_args& args, loop_state& s, std::int64_t lanes) {
+  const loop_extents& e = s.extents;
+  if (e.rows < 4 || e.inner < 1 || e.inner > short_row) return;
+  bool columns = false;
+  std::int64_t bytes = 0;
+  for (std::size_t l = 0; l < args.in.size(); ++l) {
+    std::int64_t step = -1, stride = 0;
+    for (int a = e.axes; a-- > 0; stride *= e.extents[a]) {
+      if (e.extents[a] == 1) continue;
+      if (step < 0) step = stride = e.strides[l][a];
+      if (e.strides[l][a] != stride) return;
+    }
+    s.row_steps[l] = step;
+    const std::int64_t row = e.inner * s.steps[l];
+    if (row == 0) columns = columns || step > 0;
+    if (row > 0 && step > 0 && step != row) return;
+    s.repeated[l] = row > 0 && step == 0;
+    if (step == 0) bytes += row;
+  }
+  if (!columns) {
+    const std::int64_t most = bytes > 0 ? bytes_of_copies / bytes : e.rows;
+    s.copies = most > 16 ? most / 16 * 16 : most;
+  } else if (e.inner <= short_row_of_columns && e.inner % lanes != 0) {
+    s.wide = pieces(e.inner, lanes) * lanes;
+    s.copies = pieces(s.wide, e.inner);
+  }
+}
+
 /// Works out the strides of a loop.
+/// @param wide whether it may have packs of `wide_width`
 [[gnu::cold]] inline owned<kernel_state> prepare_loop(const kernel_args& args, span_function span,
-                                                      const bool* contiguous) {
+                                                      const bool* contiguous, bool wide) {
   auto state = make_owned<loop_state>(args);
   state->span = span;
   state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
   for (std::size_t l = 0; l < args.in.size(); ++l)
     if (contiguous[l]) state->steps[l] = static_cast<std::int64_t>(size_of(args.in[l].type));
+  look_at_rows(args, *state, wide ? wide_width : default_width);
   return state;
 }
 
@@ -239,7 +311,7 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
     return cpu::detail::prepare_loop(args, cpu::best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(),
-                                     contiguous);
+                                     contiguous, is_long);
   }
 
   static constexpr kernel_entry entry{&cpu::detail::run_loop, &prepare};
