@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/device/cpu/kernel/softmax.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 
@@ -62,7 +64,8 @@ TEST_CASE("rows of random extents agree with a plain sum, and a NaN is of its ro
         if (r == bad)
           numbers += !std::isnan(p) || !std::isnan(l);
         else
-          worst = std::fmax(worst, std::isnan(p + l) ? 1 : std::fmax(std::fabs(p - std::exp(exact)), std::fabs(l - exact) / 40));
+          worst = std::fmax(
+              worst, std::isnan(p + l) ? 1 : std::fmax(std::fabs(p - std::exp(exact)), std::fabs(l - exact) / 40));
       }
     }
     CHECK(numbers == 0);
@@ -80,6 +83,50 @@ TEST_CASE("many rows are shared by threads, and threads do not change the bytes"
     double total = 0;
     for (tg::extent i = 0; i < 11; ++i) total += static_cast<double>(one[r * 11 + i]);
     CHECK(total == Approx(1).epsilon(1e-5));
+  }
+}
+
+TEMPLATE_TEST_CASE("short rows next to others have the bytes of rows by themselves", "", float, double, tg::float16,
+                   tg::bfloat16) {
+  using T = TestType;
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr tg::extent rows = 21;
+  for (tg::extent n = 1; n <= 34; ++n) {
+    CAPTURE(n);
+    auto x = scattered<T>({rows, n}, -9, 9, static_cast<unsigned>(n));
+    x[3 * n] = x[11 * n + n - 1] = T(-inf), x[5 * n + n / 2] = T(nan), x[6 * n + n - 1] = T(inf);
+    const auto upstream = scattered<T>({rows}, -2, 2, 3);
+    tg::tensor<std::int32_t> y(tg::shape{rows});
+    for (tg::extent r = 0; r < rows; ++r) y[r] = static_cast<std::int32_t>(r % n);
+    tg::tensor<T> soft(x.dims()), logs(x.dims()), entropy(tg::shape{rows}), slope(x.dims());
+    call<op::softmax>(soft, {}, x);
+    call<op::log_softmax>(logs, {}, x);
+    call<op::sparse_softmax_cross_entropy>(entropy, {}, x, y);
+    call<op::sparse_softmax_cross_entropy_gradient>(slope, {}, x, y, upstream);
+    const auto same = [](const T* a, const T* b, tg::extent count) {
+      for (tg::extent i = 0; i < count; ++i) {
+        const auto p = static_cast<double>(a[i]), q = static_cast<double>(b[i]);
+        if (std::isnan(p) ? !std::isnan(q) : std::memcmp(a + i, b + i, sizeof(T)) != 0) return false;
+      }
+      return true;
+    };
+    bool equal = true;
+    for (tg::extent r = 0; r < rows; ++r) {
+      tg::tensor<T> row(tg::shape{1, n}), out(tg::shape{1, n}), of_row(tg::shape{1}), up(tg::shape{1}, {upstream[r]});
+      const tg::tensor<std::int32_t> label(tg::shape{1}, {y[r]});
+      std::copy_n(x.data() + r * n, n, row.data());
+      call<op::softmax>(out, {}, row);
+      equal = equal && same(out.data(), soft.data() + r * n, n);
+      call<op::log_softmax>(out, {}, row);
+      equal = equal && same(out.data(), logs.data() + r * n, n);
+      call<op::sparse_softmax_cross_entropy>(of_row, {}, row, label);
+      equal = equal && same(of_row.data(), entropy.data() + r, 1);
+      call<op::sparse_softmax_cross_entropy_gradient>(out, {}, row, label, up);
+      equal = equal && same(out.data(), slope.data() + r * n, n);
+    }
+    CHECK(equal);
+    call<op::softmax>(x, {}, x);  // in its place
+    CHECK(same(x.data(), soft.data(), rows * n));
   }
 }
 
@@ -140,7 +187,8 @@ TEST_CASE("a label that is no class is refused") {
   tg::tensor<float> out(tg::shape{2});
   CHECK_THROWS_WITH(call<op::sparse_softmax_cross_entropy>(out, {}, x, tg::tensor<std::int32_t>(tg::shape{2}, {0, -1})),
                     "OutOfRange: label -1 of row 1 is not below the number of classes, 3");
-  CHECK_THROWS_AS(call<op::sparse_softmax_cross_entropy>(out, {}, x, tg::tensor<std::int32_t>(tg::shape{2}, {3, 0})), tg::error);
+  CHECK_THROWS_AS(call<op::sparse_softmax_cross_entropy>(out, {}, x, tg::tensor<std::int32_t>(tg::shape{2}, {3, 0})),
+                  tg::error);
 }
 
 TEST_CASE("no rows and no classes") {

@@ -6,6 +6,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/turn.hpp"
 #include "tagma/device/rows.hpp"
 #include "tagma/expr/op/softmax.hpp"
 
@@ -92,6 +93,49 @@ struct logarithmic_part {
   }
 };
 
+/// Part(from, shift, scale) of eight rows that are turned, for `turn_back`.
+template <class Part, class C>
+struct part_of_turned {
+  const C* from;
+  pack<C, 8> shift, scale;
+  TAGMA_INLINE pack<C, 8> operator()(std::int64_t k) const { return Part::of(load<8>(from + 8 * k), shift, scale); }
+};
+
+/// Eight short rows, a row in each lane.
+template <class T>
+struct eight_rows {
+  using C = compute_t<T>;
+  using P = pack<C, 8>;
+  P top, total;
+  C turned[8 * longest_turned], powers[8 * longest_turned];
+
+  /// Reads rows, and finds what `row_sums` finds, by the same additions: the bytes of a row do not depend on how many
+  /// there are.
+  TAGMA_INLINE void read(const T* x, std::int64_t n) {
+    turn_rows(x, n, turned, 8);
+    P highest = load<8>(static_cast<const C*>(turned));
+    for (std::int64_t k = 1; k < n; ++k) highest = larger(load<8>(static_cast<const C*>(turned) + 8 * k), highest);
+    P sums[8];
+    for (P& s : sums) s = splat<P>(C(0));
+    for (std::int64_t k = 0; k < n; ++k) {
+      const P e = exp_of_negative(load<8>(static_cast<const C*>(turned) + 8 * k) - highest);
+      store(powers + 8 * k, e);
+      sums[k % 8] = sums[k % 8] + e;
+    }
+    for (int i = 0; i < 4; ++i) sums[i] = sums[i] + sums[i + 4];
+    if constexpr (sizeof(C) == 8)
+      total = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+    else
+      total = sums[0] + sums[1] + sums[2] + sums[3];
+    top = highest;
+  }
+  /// Writes Part(from, shift, scale) of all elements, where `from` has turned ones.
+  template <class Part>
+  TAGMA_INLINE static void write(const C* from, T* y, std::int64_t n, const P& shift, const P& scale) {
+    turn_back<T>(part_of_turned<Part, C>{from, shift, scale}, n, y);
+  }
+};
+
 /// What is left to do for an element of a softmax, of what `kept_in` has of it or else of its operand.
 template <class T>
 using rest_of_softmax = std::conditional_t<std::is_same_v<T, compute_t<T>>, scaled_part, exponential_part>;
@@ -121,6 +165,8 @@ struct softmax_rows {
   using P = pack<C, 8>;
   using part = std::conditional_t<Kind == row_kind::softmax, rest_of_softmax<T>, logarithmic_part>;
   TAGMA_INLINE static void run(const T* x, T* y, std::int64_t rows, std::int64_t n) {
+    if (n <= longest_turned)
+      for (; rows >= 8; rows -= 8, x += 8 * n, y += 8 * n) eight(x, y, n);
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
       C top{}, total{};
       T* const kept = Kind == row_kind::softmax ? kept_in(y) : nullptr;
@@ -129,6 +175,16 @@ struct softmax_rows {
       const P scale = Kind == row_kind::softmax ? splat<P>(C(1) / total) : log(splat<P>(total));
       map_row<part>(kept != nullptr ? kept : x, y, n, shift, scale);
     }
+  }
+
+ private:
+  TAGMA_INLINE static void eight(const T* x, T* y, std::int64_t n) {
+    eight_rows<T> rows;
+    rows.read(x, n);
+    if constexpr (Kind == row_kind::softmax)
+      rows.template write<scaled_part>(rows.powers, y, n, rows.top, C(1) / rows.total);
+    else
+      rows.template write<logarithmic_part>(rows.turned, y, n, rows.top, log(rows.total));
   }
 };
 
@@ -157,24 +213,45 @@ template <class Label>
   return label;
 }
 
+/// Up to eight rows.
 template <class T>
-struct entropy_row {
+struct entropy_rows {
   using C = compute_t<T>;
-  TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, T* y) {
-    C top{}, total{};
-    dispatch<row_sums<T>>(x, n, &top, &total, static_cast<T*>(nullptr));
-    const auto logarithm = log(splat<pack<C, 8>>(total));
-    *y = T(lane(logarithm, 0) - (static_cast<C>(x[label]) - top));
+  using P = pack<C, 8>;
+  TAGMA_INLINE static void run(const T* x, std::int64_t rows, std::int64_t n, const std::int64_t* labels, T* y) {
+    C top[8], total[8]{};
+    if (rows == 8 && n <= longest_turned) {
+      eight_rows<T> eight;
+      eight.read(x, n);
+      store(top, eight.top);
+      store(total, eight.total);
+    } else {
+      for (std::int64_t r = 0; r < rows; ++r)
+        dispatch<row_sums<T>>(x + r * n, n, top + r, total + r, static_cast<T*>(nullptr));
+    }
+    store(total, log(load<8>(static_cast<const C*>(total))));
+    for (std::int64_t r = 0; r < rows; ++r) y[r] = T(total[r] - (static_cast<C>(x[r * n + labels[r]]) - top[r]));
   }
 };
+
+/// Calls `some(first, count, labels)` for up to eight rows at a time, whose labels are classes.
+template <class Label, class Some>
+void with_labels(const kernel_args& args, const row_extents& x, const Some& some) {
+  const Label* labels = args.in[1].as<const Label>();
+  for (std::int64_t first = 0, count = 0; first < x.rows; first += count) {
+    std::int64_t checked[8];
+    count = x.rows - first < 8 ? x.rows - first : 8;
+    for (std::int64_t r = 0; r < count; ++r) checked[r] = checked_label(labels, first + r, x.n);
+    some(first, count, checked);
+  }
+}
 
 template <class T, class Label>
 void sparse_cross_entropy(const kernel_args& args, const run_context&) {
   const row_extents x(args.in[0].dims);
-  const std::int64_t rows = x.rows, n = x.n;
-  const Label* labels = args.in[1].as<const Label>();
-  for (std::int64_t r = 0; r < rows; ++r)
-    dispatch<entropy_row<T>>(args.in[0].as<const T>() + r * n, n, checked_label(labels, r, n), args.out.as<T>() + r);
+  with_labels<Label>(args, x, [&](std::int64_t first, std::int64_t count, const std::int64_t* labels) {
+    dispatch<entropy_rows<T>>(args.in[0].as<const T>() + first * x.n, count, x.n, labels, args.out.as<T>() + first);
+  });
 }
 
 template <class T>
