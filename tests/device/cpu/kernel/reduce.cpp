@@ -71,6 +71,24 @@ TEST_CASE("every set of axes of odd shapes") {
     }
 }
 
+TEST_CASE("short rows of every length") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (tg::extent n = 1; n <= 34; ++n)
+    for (const tg::shape& dims : {tg::shape{7, n}, tg::shape{8, n}, tg::shape{75, n}, tg::shape{3, 2, 9, n}}) {
+      const unsigned last = 1u << (dims.rank - 1), mask = dims.rank == 2 ? last : last | 2u;
+      INFO(tg::to_string(dims));
+      CHECK(error_of<op::sum, float>(dims, mask, 0.0f, add, -1, 1) < 1e-5);
+      CHECK(error_of<op::sum, double>(dims, mask, 0.0, add, -1, 1) < 1e-13);
+      CHECK(error_of<op::sum, std::int64_t>(dims, mask, 0, add, -9, 9) == 0);
+      CHECK(error_of<op::sum, tg::float16>(dims, mask, tg::float16(0.0f), add, -1, 1) < 1e-2);
+      CHECK(error_of<op::product, double>(dims, mask, 1.0, times, 0.9, 1.1) < 1e-12);
+      CHECK(error_of<op::reduce_max, float>(dims, mask, -infinity, larger, -5, 5) == 0);
+      CHECK(error_of<op::reduce_max, tg::bfloat16>(dims, mask, tg::bfloat16(-infinity), larger, -5, 5) == 0);
+      CHECK(error_of<op::reduce_min, std::uint8_t>(dims, mask, std::uint8_t{255}, smaller, 0, 250) == 0);
+      CHECK(error_of<op::reduce_min, std::int8_t>(dims, mask, std::int8_t{127}, smaller, -100, 100) == 0);
+    }
+}
+
 TEST_CASE("truth values over every set of axes") {
   const tg::shape shapes[] = {{13}, {5, 7}, {3, 1, 11}, {4, 5, 6}, {2, 3, 2, 3, 2, 3}, {2, 0, 3}, {0, 3}, {3, 0}};
   for (const tg::shape& dims : shapes)
@@ -181,7 +199,8 @@ TEMPLATE_TEST_CASE("a NaN of a column is found wherever it is, and no other colu
     }
 }
 
-TEMPLATE_TEST_CASE("a NaN of a row is found wherever it is, and no other row sees it", "", float, double, tg::bfloat16) {
+TEMPLATE_TEST_CASE("a NaN of a row is found wherever it is, and no other row sees it", "", float, double,
+                   tg::bfloat16) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   for (const tg::extent columns : {1, 7, 8, 9, 31, 32, 33, 40, 65, 100}) {
     auto in = scattered<TestType>({4, columns}, -5, 5, static_cast<std::uint64_t>(columns));
@@ -287,6 +306,70 @@ TEMPLATE_TEST_CASE("extremes of long rows, whatever the threads", "", float, dou
       }
       CHECK(all_right);
     }
+  }
+}
+
+TEMPLATE_TEST_CASE("extremes of short rows and of columns, and where they are", "", float, double, tg::float16,
+                   std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::int64_t) {
+  using T = TestType;
+  constexpr bool has_nan = !std::is_integral_v<T>;
+  const float low = std::is_unsigned_v<T> ? 0 : -100;
+  for (const tg::extent n : {1, 2, 3, 4, 5, 8, 10, 17, 31, 32, 33, 300})
+    for (const tg::extent rows : {1, 7, 8, 9, 31, 45, 300}) {
+      const auto steps = scattered<float>({rows, n}, low, 100, 3);
+      tg::tensor<T> x(steps.dims());
+      for (tg::extent i = 0; i < rows * n; ++i) x[i] = static_cast<T>(std::floor(steps[i] / 8));  // many are equal
+      if constexpr (has_nan)
+        for (tg::extent i = 5; i < rows * n; i += 97) x[i] = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+      tg::tensor<std::int64_t> of_row(tg::shape{rows}), of_column(tg::shape{n});
+      tg::tensor<T> value(tg::shape{rows});
+      // Where it is among `count` elements, `step` apart.
+      const auto expected = [&](bool largest, tg::extent first, tg::extent count, tg::extent step) {
+        tg::extent best = 0;
+        for (tg::extent k = 1; k < count; ++k) {
+          const auto a = static_cast<double>(x[first + k * step]), b = static_cast<double>(x[first + best * step]);
+          if (b == b && (a != a || (largest ? a > b : a < b))) best = k;
+        }
+        return best;
+      };
+      for (const bool largest : {true, false}) {
+        if (largest)
+          call<op::argmax>(of_row, {2, 0}, x), call<op::argmax>(of_column, {1, 0}, x);
+        else
+          call<op::argmin>(of_row, {2, 0}, x), call<op::argmin>(of_column, {1, 0}, x);
+        bool right = true;
+        for (tg::extent r = 0; r < rows; ++r) right = right && of_row[r] == expected(largest, r * n, n, 1);
+        for (tg::extent i = 0; i < n; ++i) right = right && of_column[i] == expected(largest, i, rows, n);
+        if (largest)
+          call<op::reduce_max>(value, {2, 0}, x);
+        else
+          call<op::reduce_min>(value, {2, 0}, x);
+        for (tg::extent r = 0; r < rows; ++r) {
+          const auto v = static_cast<double>(value[r]),
+                     e = static_cast<double>(x[r * n + expected(largest, r * n, n, 1)]);
+          right = right && (has_nan && e != e ? v != v : v == e);
+        }
+        CAPTURE(n, rows, largest);
+        CHECK(right);
+      }
+    }
+}
+
+TEST_CASE("truth values of short rows") {
+  for (tg::extent n = 1; n <= 40; ++n) {
+    tg::tensor<bool> in(tg::shape{2 * n + 1, n}), opposite(in.dims());
+    for (tg::extent i = 0; i < in.dims().elements(); ++i)
+      in[i] = i % (n + 1) == 0 && i / n % 2 == 0, opposite[i] = !in[i];
+    tg::tensor<bool> some(tg::shape{2 * n + 1}), every(some.dims());
+    call<op::any>(some, {2, 0}, in);
+    call<op::all>(every, {2, 0}, opposite);
+    bool right = true;
+    for (tg::extent r = 0; r <= 2 * n; ++r) {
+      const bool has = std::any_of(in.data() + r * n, in.data() + r * n + n, [](bool b) { return b; });
+      right = right && some[r] == has && every[r] == !has;
+    }
+    CAPTURE(n);
+    CHECK(right);
   }
 }
 

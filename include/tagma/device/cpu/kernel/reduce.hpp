@@ -7,7 +7,9 @@
 #include <cstring>
 
 #include "tagma/base/config.hpp"
+#include "tagma/device/cpu/extremes.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/turn.hpp"
 #include "tagma/expr/op/reduce.hpp"
 
 namespace tagma::device {
@@ -255,7 +257,7 @@ inline constexpr std::int64_t elements_of_task = 32768;
 
 /// All elements. The parts are a matter of their number alone: of whole blocks, and 64 at most.
 template <class T, class Join>
-void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_context& context) {
+[[gnu::cold]] void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_context& context) {
   using row = join_row<T, Join>;
   constexpr std::int64_t most = 64;
   if (n <= elements_of_task) {
@@ -277,7 +279,8 @@ void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_conte
 
 /// Many rows of a few neighbours into one row, which has the neutral element. The parts are a matter of the extents.
 template <class T, class Join>
-void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>* to, const run_context& context) {
+[[gnu::cold]] void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>* to,
+                               const run_context& context) {
   using C = compute_t<T>;
   constexpr std::int64_t most = 16, widest = 256;
   const std::int64_t share = pieces(rows, most), least = pieces(elements_of_task, n);
@@ -327,6 +330,15 @@ void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, cons
         rest /= size;
       }
       if (axes.reduced[last]) {
+        // Sums take hardly longer as they are, and are in most programs, where this would be compiled.
+        if constexpr (Join::is_extreme)
+          if (n <= longest_turned && m >= 8) {
+            over_turned_rows(from + (o * m + first_row) * n, end_row - first_row, n,
+                             [&](const C* turned, std::int64_t r, std::int64_t width) {
+                               dispatch<join_columns<C, Join>>(turned, n, width, rows_turned, to + at + first_row + r);
+                             });
+            continue;
+          }
         constexpr std::int64_t most = 32;
         typename join_row<T, Join>::W values[most];
         for (std::int64_t r = first_row; r < end_row; r += most) {
@@ -356,7 +368,7 @@ void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, cons
 }
 
 template <class T, class Join>
-void reduce(const kernel_args& args, const run_context& context) {
+[[gnu::cold]] void reduce(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
   const T* from = args.in[0].as<const T>();
@@ -386,6 +398,17 @@ void fraction(const kernel_args& args, const run_context&) {
   *args.out.as<T>() = T(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)));
 }
 
+/// Whether truth values of a short row, eight or more, have one that is `wanted`: without a call.
+[[nodiscard]] inline bool has_truth_value(const std::uint8_t* from, std::int64_t n, bool wanted) {
+  const std::uint64_t ones = 0x0101010101010101u, flip = wanted ? 0 : ones;
+  std::uint64_t found = 0, eight = 0;
+  for (std::int64_t i = 0; i < n; i += 8) {
+    std::memcpy(&eight, from + (i + 8 <= n ? i : n - 8), 8);
+    found |= eight ^ flip;
+  }
+  return found != 0;
+}
+
 template <bool All>
 void reduce_bool(const kernel_args& args, const run_context&) {
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
@@ -403,10 +426,12 @@ void reduce_bool(const kernel_args& args, const run_context&) {
   for (std::int64_t r = 0; r < rows; ++r, from += row) {
     std::int64_t rest = r, at = 0;
     for (int a = last - 1; a >= 0; --a) {
-      at += rest % axes.extents[a] * strides[a];
-      rest /= axes.extents[a];
+      at += (a > 0 ? rest % axes.extents[a] : rest) * strides[a];
+      if (a > 0) rest /= axes.extents[a];
     }
-    if (last >= 0 && axes.reduced[last]) {
+    if (last >= 0 && axes.reduced[last] && row >= 8 && row <= 32) {
+      if (has_truth_value(from, row, !All)) to[at] = !All;
+    } else if (last >= 0 && axes.reduced[last]) {
       if (std::memchr(from, All ? 0 : 1, static_cast<std::size_t>(row)) != nullptr) to[at] = !All;
     } else {
       for (std::int64_t i = 0; i < row; ++i) to[at + i] = All ? to[at + i] & from[i] : to[at + i] | from[i];
@@ -414,26 +439,53 @@ void reduce_bool(const kernel_args& args, const run_context&) {
   }
 }
 
-/// Position of an extreme along the one reduced axis. NaN is beyond all numbers, as in NumPy and PyTorch.
+/// Positions of the extremes of rows.
 template <class T, bool Largest>
-void arg_extreme(const kernel_args& args, const run_context&) {
+void extremes_of_rows(const T* from, std::int64_t rows, std::int64_t n, std::int64_t* to) {
+  using C = compute_t<T>;
+  if (n <= longest_turned) {
+    over_turned_rows(from, rows, n, [&](const C* columns, std::int64_t r, std::int64_t count) {
+      dispatch<extremes_of_columns<C, Largest>>(columns, n, count, rows_turned, to + r);
+    });
+    return;
+  }
+  for (std::int64_t r = 0; r < rows; ++r, from += n) {
+    C value{};
+    dispatch<join_row<T, std::conditional_t<Largest, join_max, join_min>>>(from, std::int64_t{1}, n, &value);
+    dispatch<first_of_value<T>>(from, n, value, to + r);
+  }
+}
+
+/// Position of an extreme along the one reduced axis. Of floats, which trainers look at for few rows, one by one: packs
+/// would take longer to compile than they save.
+template <class T, bool Largest>
+void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_context& context) {
   const shape& in = args.in[0].dims;
   int axis = 0;
   while (!((args.attributes[0] >> axis) & 1)) ++axis;
   const std::int64_t n = in[axis], inner = in.elements(axis + 1, in.rank), outer = in.elements(0, axis);
-  if (n == 0 && args.out.elements() > 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
+  if (args.out.elements() == 0) return;
+  if (n == 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
   const T* from = args.in[0].as<const T>();
   auto* to = args.out.as<std::int64_t>();
-  for (std::int64_t o = 0; o < outer; ++o)
-    for (std::int64_t i = 0; i < inner; ++i) {
-      const T* first = from + o * n * inner + i;
-      std::int64_t best = 0;
-      for (std::int64_t k = 1; k < n; ++k) {
-        const auto a = static_cast<compute_t<T>>(first[k * inner]), b = static_cast<compute_t<T>>(first[best * inner]);
-        if (!(Largest ? a <= b : a >= b) && b == b) best = k;
-      }
-      to[o * inner + i] = best;
+  if constexpr (std::is_same_v<T, float>) {
+    for (std::int64_t i = 0; i < outer * inner; ++i)
+      extreme_one_by_one<T, Largest>(from + i / inner * n * inner + i % inner, n, inner, to + i);
+    return;
+  }
+  // Rows of one column, or strips of columns.
+  constexpr std::int64_t widest = extremes_of_columns<T, Largest>::widest;
+  const std::int64_t strips = inner == 1 ? 1 : pieces(inner, widest), parts = outer * strips;
+  const std::int64_t per_task = pieces(elements_of_task, n * (inner < widest ? inner : widest));
+  context.threads->parallel_for(pieces(parts, per_task), [&](std::int64_t t) {
+    const std::int64_t first = t * per_task, end = first + per_task < parts ? first + per_task : parts;
+    if (inner == 1) return extremes_of_rows<T, Largest>(from + first * n, end - first, n, to + first);
+    for (std::int64_t p = first; p < end; ++p) {
+      const std::int64_t o = p / strips, i = p % strips * widest, rest = inner - i;
+      dispatch<extremes_of_columns<T, Largest>>(from + o * n * inner + i, n, rest < widest ? rest : widest, inner,
+                                                to + o * inner + i);
     }
+  });
 }
 
 }  // namespace cpu::detail
