@@ -92,4 +92,22 @@ TEST_CASE("a box is moved from its place in one tensor to its place in another")
   check_box({70, 90, 64}, {80, 95, 70}, {65, 90, 60}, middle, some);
 }
 
+TEST_CASE("rows of bytes of every length, apart and next to each other") {
+  for (extent bytes = 0; bytes <= 130; ++bytes)
+    for (const extent gap : {0, 5}) {
+      constexpr extent rows = 5;
+      std::vector<std::byte> from(static_cast<std::size_t>(rows * (bytes + gap) + 1)), to(from.size(), std::byte{7});
+      for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 31 + 1);
+      device::cpu::copy_rows(to.data(), bytes + gap, from.data(), bytes, rows, bytes);
+      bool right = to.back() == std::byte{7};
+      for (extent i = 0; i < rows * (bytes + gap); ++i) {
+        const extent row = i / (bytes + gap), at = i % (bytes + gap);
+        const auto expected = at < bytes ? from[static_cast<std::size_t>(row * bytes + at)] : std::byte{7};
+        right = right && to[static_cast<std::size_t>(i)] == expected;
+      }
+      CAPTURE(bytes, gap);
+      CHECK(right);
+    }
+}
+
 }  // namespace

@@ -26,7 +26,7 @@ struct box {
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes);
 
 /// Rows of up to so many bytes are `copy_short_row`'s.
-inline constexpr std::int64_t short_row = 32;
+inline constexpr std::int64_t short_row_bytes = 32;
 
 /// Copies a row of at most 32 bytes without a call.
 /// @param more whether 16 bytes may be read and written even if the row has fewer: rows that follow each other are
@@ -41,6 +41,10 @@ TAGMA_INLINE void copy_short_row(std::byte* to, const std::byte* from, std::int6
     for (std::int64_t i = 0; i < bytes; ++i) to[i] = from[i];
   }
 }
+
+/// Copies `count` rows of `bytes` bytes, which begin so many bytes apart; short ones without a call for each.
+void copy_rows(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step, std::int64_t count,
+               std::int64_t bytes);
 
 namespace detail {
 struct piecewise {

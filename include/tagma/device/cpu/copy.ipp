@@ -35,6 +35,17 @@ TAGMA_DECL void copy_bytes(std::byte* to, const std::byte* from, std::int64_t by
 
 namespace tagma::device::cpu::detail {
 
+/// Rows of `Piece` bytes or more, up to twice that: two pieces, which may overlap.
+template <int Piece>
+void copy_two_pieces(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
+                     std::int64_t count, std::int64_t bytes) {
+  const std::int64_t last = bytes - Piece;
+  for (std::int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
+    std::memcpy(to, from, Piece);
+    std::memcpy(to + last, from + last, Piece);
+  }
+}
+
 TAGMA_DECL void run_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context,
                            const piecewise& work) {
   const std::int64_t per_task = 1 + copy_task_bytes / (bytes > 0 ? bytes : 1);
@@ -48,6 +59,21 @@ TAGMA_DECL void run_pieces(std::int64_t count, std::int64_t bytes, const runtime
 }  // namespace tagma::device::cpu::detail
 
 namespace tagma::device::cpu {
+
+TAGMA_DECL void copy_rows(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
+                          std::int64_t count, std::int64_t bytes) {
+  using detail::copy_two_pieces;
+  const auto copy = bytes < 1     ? nullptr
+                    : bytes < 2   ? &copy_two_pieces<1>
+                    : bytes < 4   ? &copy_two_pieces<2>
+                    : bytes < 8   ? &copy_two_pieces<4>
+                    : bytes < 16  ? &copy_two_pieces<8>
+                    : bytes < 32  ? &copy_two_pieces<16>
+                    : bytes <= 64 ? &copy_two_pieces<32>
+                                  : nullptr;
+  if (copy != nullptr) return copy(to, to_step, from, from_step, count, bytes);
+  for (std::int64_t i = 0; i < count; ++i, to += to_step, from += from_step) copy_bytes(to, from, bytes);
+}
 
 TAGMA_DECL void copy_box(std::byte* to, const std::byte* from, const box& b, std::size_t size,
                          const runtime::run_context& context) {
@@ -83,9 +109,19 @@ TAGMA_DECL void copy_box(std::byte* to, const std::byte* from, const box& b, std
       source += at[a] * from_stride[a];
       target += at[a] * to_stride[a];
     }
-    for (std::int64_t row = first; row < last; ++row) {
-      copy_bytes(target, source, bytes);
-      for (int a = outer - 1; a >= 0; --a) {
+    const int inner = outer - 1;
+    for (std::int64_t row = first; row < last;) {
+      const std::int64_t more = inner < 0 ? 1 : b.extents[inner] - at[inner];
+      const std::int64_t count = more < last - row ? more : last - row;
+      const std::int64_t from_step = inner < 0 ? 0 : from_stride[inner], to_step = inner < 0 ? 0 : to_stride[inner];
+      copy_rows(target, to_step, source, from_step, count, bytes);
+      row += count;
+      if (row == last) return;
+      // To the first row of the next ones.
+      source -= at[inner] * from_step;
+      target -= at[inner] * to_step;
+      at[inner] = 0;
+      for (int a = inner - 1; a >= 0; --a) {
         source += from_stride[a];
         target += to_stride[a];
         if (++at[a] < b.extents[a]) break;

@@ -21,7 +21,10 @@ class repeated_rows {
  public:
   repeated_rows(const shape& in, const shape& out, std::int64_t first);
   [[nodiscard]] std::int64_t row() const { return row_; }
-  void next();
+  /// How many rows of the input, with this one, are repeated one after the other.
+  [[nodiscard]] std::int64_t neighbours() const;
+  /// To the row behind `count` neighbours.
+  void next(std::int64_t count);
 
  private:
   const shape &in_, &out_;

@@ -20,12 +20,19 @@ TAGMA_DECL repeated_rows::repeated_rows(const shape& in, const shape& out, std::
   }
 }
 
-TAGMA_DECL void repeated_rows::next() {
+TAGMA_DECL std::int64_t repeated_rows::neighbours() const {
+  const int a = in_.rank - 2;
+  return a < 0 ? 1 : in_[a] - from_[a];
+}
+
+TAGMA_DECL void repeated_rows::next(std::int64_t count) {
   std::int64_t stride = 1;
-  for (int a = in_.rank - 2; a >= 0; --a) {
-    row_ += stride;
-    if (++from_[a] == in_[a]) row_ -= in_[a] * stride, from_[a] = 0;
-    if (++at_[a] < out_[a]) return;
+  for (int a = in_.rank - 2; a >= 0; --a, count = 1) {
+    row_ += count * stride;
+    from_[a] += count;
+    at_[a] += count;
+    if (from_[a] == in_[a]) row_ -= in_[a] * stride, from_[a] = 0;
+    if (at_[a] < out_[a]) return;
     at_[a] = 0;
     stride *= in_[a];
   }
@@ -38,11 +45,20 @@ TAGMA_DECL void tile(const kernel_args& args, const run_context& context) {
   const std::int64_t from = row_length(in) * size, to = row_length(out) * size;
   over_pieces(out.elements() * size / to, to, context, [&](std::int64_t first, std::int64_t last) {
     repeated_rows rows(in, out, first);
-    for (std::int64_t row = first; row < last; ++row, rows.next()) {
+    const std::int64_t together = from <= 64 ? 16 : 1;
+    for (std::int64_t row = first, count = 0; row < last; row += count) {
+      count = rows.neighbours() < last - row ? rows.neighbours() : last - row;
+      if (count > together) count = together;
       std::byte* target = args.out.data + row * to;
-      copy_bytes(target, args.in[0].data + rows.row() * from, from);
-      for (std::int64_t done = from; done < to; done *= 2)
-        copy_bytes(target + done, target, done < to - done ? done : to - done);
+      const std::byte* source = args.in[0].data + rows.row() * from;
+      if (together > 1) {
+        for (std::int64_t done = 0; done < to; done += from) copy_rows(target + done, to, source, from, count, from);
+      } else {
+        copy_bytes(target, source, from);
+        for (std::int64_t done = from; done < to; done *= 2)
+          copy_bytes(target + done, target, done < to - done ? done : to - done);
+      }
+      rows.next(count);
     }
   });
 }

@@ -58,7 +58,7 @@ void gather(const kernel_args& args, const run_context& context) {
           pick<std::uint64_t>(to, rows, index + k, n);
           break;
         default:
-          if (bytes <= short_row) {
+          if (bytes <= short_row_bytes) {
             pick_rows(to, rows, (from.outer - outer) * from.count - pieces(16, bytes) + 1, index + k, n, bytes);
             break;
           }

@@ -92,6 +92,8 @@ struct moved_square {
   }
 };
 
+using block_mover = void (*)(std::byte*, const std::byte*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
+
 /// The same as `move_elements`, by way of a block of its own.
 template <class T>
 void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
@@ -117,15 +119,6 @@ void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::in
       move_elements<sizeof(T)>(to + high * to_row, from + high * size, rows - high, count, to_row, from_column);
   }
 }
-
-/// Rows of a size that the compiler knows.
-template <std::size_t Bytes>
-void copy_known_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t step) {
-  for (std::int64_t i = 0; i < count; ++i, to += Bytes, from += step) std::memcpy(to, from, Bytes);
-}
-
-/// Copies `count` rows of `bytes` bytes, `step` apart where they come from, to one place after the other.
-void copy_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t bytes, std::int64_t step);
 
 /// For elements of `size` bytes.
 [[nodiscard]] block_mover mover_of(std::int64_t size);

@@ -42,40 +42,6 @@ TAGMA_DECL void moved_axes::offsets(std::int64_t index, unsigned skipped, std::i
   }
 }
 
-TAGMA_DECL void copy_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t bytes,
-                          std::int64_t step) {
-  switch (bytes) {
-    case 4:
-      return copy_known_rows<4>(to, from, count, step);
-    case 8:
-      return copy_known_rows<8>(to, from, count, step);
-    case 12:
-      return copy_known_rows<12>(to, from, count, step);
-    case 16:
-      return copy_known_rows<16>(to, from, count, step);
-    case 32:
-      return copy_known_rows<32>(to, from, count, step);
-    case 64:
-      return copy_known_rows<64>(to, from, count, step);
-    default:
-      break;
-  }
-  std::int64_t i = 0;
-  if (bytes < 16) {  // 16 of each row where so many are before the end of the last one, on both sides
-    const std::int64_t read = count - pieces(16 - bytes, count > 1 ? step : 16),
-                       written = count - pieces(16, bytes) + 1;
-    const std::int64_t more = read < written ? read : written;
-    for (; i < more; ++i, to += bytes, from += step) std::memcpy(to, from, 16);
-  }
-  for (; i < count; ++i, to += bytes, from += step)
-    if (bytes <= short_row)
-      copy_short_row(to, from, bytes, false);
-    else if (bytes < 64)
-      copy_few(to, from, static_cast<std::size_t>(bytes));
-    else
-      copy_bytes(to, from, bytes);
-}
-
 TAGMA_DECL block_mover mover_of(std::int64_t size) {
   switch (size) {
     case 1:
@@ -106,7 +72,8 @@ TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
         axes.offsets(p, axes.count == 0 ? 0 : 1u << (axes.count - 1), from, to);
         const std::int64_t rest = inner.count - p % inner.count;
         n = rest < end - p ? rest : end - p;
-        copy_rows(args.out.data + to * size, args.in[0].data + from * size, n, row * size, inner.from * size);
+        copy_rows(args.out.data + to * size, row * size, args.in[0].data + from * size, inner.from * size, n,
+                  row * size);
       }
     });
   }
