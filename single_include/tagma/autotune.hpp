@@ -104,6 +104,32 @@
 #define TAGMA_ROUND(v) static_cast<void>(v)
 #endif
 
+/// Float16 by the instructions of x86-64 (F16C, and their AVX-512 forms), which no processor with AVX2 lacks, and 16
+/// bits as 32, which g++ does half by half; 1 where vectors of eight and of sixteen have them. g++ offers its builtins
+/// only to functions that are compiled for F16C themselves, not to what is inlined into these, so it gets text; clang
+/// before 19 takes lanes one by one. Where TAGMA_PORTABLE compiles loops without AVX2 as well, none has them.
+/// @{
+#if !defined(__x86_64__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#define TAGMA_HAS_F16C 0
+#elif !defined(__clang__)
+#define TAGMA_HAS_F16C 1
+#define TAGMA_FLOATS_OF_HALVES(floats, halves) asm("vcvtph2ps %1, %0" : "=v"(floats) : "v"(halves))
+#define TAGMA_HALVES_OF_FLOATS(halves, floats) asm("vcvtps2ph $0, %1, %0" : "=v"(halves) : "v"(floats))
+#define TAGMA_LONG_OF_SHORT(words, halves) asm("vpmovzxwd %1, %0" : "=v"(words) : "v"(halves))
+#elif __clang_major__ >= 19 && (defined(__F16C__) || !(defined(__AVX2__) && defined(__FMA__)))
+#define TAGMA_HAS_F16C 1
+#define TAGMA_FLOATS_OF_HALVES(floats, halves)                      \
+  typedef __fp16 bits __attribute__((vector_size(sizeof(halves)))); \
+  floats = __builtin_convertvector(__builtin_bit_cast(bits, halves), __typeof__(floats))
+#define TAGMA_HALVES_OF_FLOATS(halves, floats)                      \
+  typedef __fp16 bits __attribute__((vector_size(sizeof(halves)))); \
+  halves = __builtin_bit_cast(__typeof__(halves), __builtin_convertvector(floats, bits))
+#define TAGMA_LONG_OF_SHORT(words, halves) words = __builtin_convertvector(halves, __typeof__(words))
+#else
+#define TAGMA_HAS_F16C 0
+#endif
+/// @}
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -5214,6 +5240,10 @@ TAGMA_COLD TAGMA_DECL std::string explain(const datasets::pass_watch& pass) {
 #undef TAGMA_NAMES_PLACES
 #undef TAGMA_FRIEND_INJECTION_BEGIN
 #undef TAGMA_FRIEND_INJECTION_END
+#undef TAGMA_FLOATS_OF_HALVES
+#undef TAGMA_HALVES_OF_FLOATS
+#undef TAGMA_HAS_F16C
+#undef TAGMA_LONG_OF_SHORT
 #undef TAGMA_ROUND
 #undef TAGMA_INLINE
 #undef TAGMA_DEVICE

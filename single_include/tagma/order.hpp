@@ -104,6 +104,32 @@
 #define TAGMA_ROUND(v) static_cast<void>(v)
 #endif
 
+/// Float16 by the instructions of x86-64 (F16C, and their AVX-512 forms), which no processor with AVX2 lacks, and 16
+/// bits as 32, which g++ does half by half; 1 where vectors of eight and of sixteen have them. g++ offers its builtins
+/// only to functions that are compiled for F16C themselves, not to what is inlined into these, so it gets text; clang
+/// before 19 takes lanes one by one. Where TAGMA_PORTABLE compiles loops without AVX2 as well, none has them.
+/// @{
+#if !defined(__x86_64__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#define TAGMA_HAS_F16C 0
+#elif !defined(__clang__)
+#define TAGMA_HAS_F16C 1
+#define TAGMA_FLOATS_OF_HALVES(floats, halves) asm("vcvtph2ps %1, %0" : "=v"(floats) : "v"(halves))
+#define TAGMA_HALVES_OF_FLOATS(halves, floats) asm("vcvtps2ph $0, %1, %0" : "=v"(halves) : "v"(floats))
+#define TAGMA_LONG_OF_SHORT(words, halves) asm("vpmovzxwd %1, %0" : "=v"(words) : "v"(halves))
+#elif __clang_major__ >= 19 && (defined(__F16C__) || !(defined(__AVX2__) && defined(__FMA__)))
+#define TAGMA_HAS_F16C 1
+#define TAGMA_FLOATS_OF_HALVES(floats, halves)                      \
+  typedef __fp16 bits __attribute__((vector_size(sizeof(halves)))); \
+  floats = __builtin_convertvector(__builtin_bit_cast(bits, halves), __typeof__(floats))
+#define TAGMA_HALVES_OF_FLOATS(halves, floats)                      \
+  typedef __fp16 bits __attribute__((vector_size(sizeof(halves)))); \
+  halves = __builtin_bit_cast(__typeof__(halves), __builtin_convertvector(floats, bits))
+#define TAGMA_LONG_OF_SHORT(words, halves) words = __builtin_convertvector(halves, __typeof__(words))
+#else
+#define TAGMA_HAS_F16C 0
+#endif
+/// @}
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -723,16 +749,126 @@ struct kernel<on_cpu, ir::key<op::argsort>> {
 namespace tagma::device {
 namespace cpu::detail {
 
+/// The upper halves of the words of positions `first` to `last`, each with its position below it.
+template <bool Wide>
+struct placed_words_of {
+  TAGMA_INLINE static void run(std::uint64_t* to, const random_key* key, std::int64_t first, std::int64_t last) {
+    constexpr std::int64_t at_once = 16;  // an even number: two words are one block
+    for (std::int64_t i = first; i < last; i += at_once) {
+      std::uint32_t words[2 * at_once];
+      random_blocks<at_once / 2, Wide>(*key, static_cast<std::uint64_t>(i / 2), 0, words);
+      const std::int64_t count = last - i < at_once ? last - i : at_once;
+      for (std::int64_t k = 0; k < count; ++k)
+        to[i + k] = std::uint64_t{words[2 * k + 1]} << 32 | static_cast<std::uint64_t>(i + k);
+    }
+  }
+};
+using placed_words = with_wide<placed_words_of<false>, placed_words_of<true>>;
+
+/// Puts positions in the order of their random words: by as many of the upper bits of these, a digit after the other,
+/// as leave hardly any two equal. What is out of place then is moved one by one; only where upper halves are equal are
+/// whole words looked at.
+struct random_order {
+  using word = std::uint64_t;
+  /// Positions that fit beside half a word.
+  static constexpr std::int64_t longest = std::int64_t{1} << 32;
+  static constexpr int digit_bits = 10;
+  /// The first digit of a long order, by which threads share the others: so few bits that each of the places to which
+  /// elements go has its page at hand.
+  static constexpr int first_bits = 6;
+  static constexpr std::int64_t parts = 8, few_to_share = 16384;
+
+  random_key key;
+
+  [[nodiscard]] bool before(word a, word b) const {
+    if (((a ^ b) >> 32) != 0) [[likely]]
+      return a < b;
+    const word x = order_word(key, a & 0xffffffffu), y = order_word(key, b & 0xffffffffu);
+    return x != y ? x < y : a < b;
+  }
+  /// Puts what is nearly in order in order, and the positions alone to `order`, which may be the same memory.
+  void finish(word* words, std::int64_t n, word* order) const {
+    for (std::int64_t i = 1; i < n; ++i) {
+      const word own = words[i];
+      std::int64_t at = i;
+      for (; at > 0 && before(own, words[at - 1]); --at) words[at] = words[at - 1];
+      words[at] = own;
+    }
+    for (std::int64_t i = 0; i < n; ++i) order[i] = words[i] & 0xffffffffu;
+  }
+  /// Orders words that are equal in their upper `used` bits.
+  /// @param other room for as many
+  void place(word* words, word* other, std::int64_t n, word* order, int used) const {
+    int bits = 2;
+    while (bits < 32 - used && (n >> (bits - 2)) > 0) ++bits;
+    const int rounds = (bits + digit_bits - 1) / digit_bits, each = (bits + rounds - 1) / rounds;
+    for (int r = n <= few_to_order ? rounds : 0; r < rounds; ++r) {
+      std::uint32_t places[std::size_t{1} << digit_bits];
+      const std::int64_t values = std::int64_t{1} << each;
+      const int shift = 64 - used - (rounds - r) * each;
+      const auto digit = [=](word w) { return static_cast<std::int64_t>(w >> shift) & (values - 1); };
+      std::memset(places, 0, static_cast<std::size_t>(values) * sizeof places[0]);
+      for (std::int64_t i = 0; i < n; ++i) ++places[digit(words[i])];
+      std::uint32_t next = 0;
+      for (std::int64_t v = 0; v < values; ++v) {
+        const std::uint32_t count = places[v];
+        places[v] = next;
+        next += count;
+      }
+      for (std::int64_t i = 0; i < n; ++i) other[places[digit(words[i])]++] = words[i];
+      std::swap(words, other);
+    }
+    finish(words, n, order);
+  }
+  void run(word* order, word* other, std::int64_t n, const run_context& context) const {
+    if (n < few_to_share) {
+      dispatch<placed_words>(other, &key, std::int64_t{0}, n);
+      return place(other, order, n, order, 0);
+    }
+    constexpr std::int64_t values = std::int64_t{1} << first_bits;
+    const std::int64_t each = pieces(n, 16 * parts) * 16;
+    std::uint32_t places[parts][values]{};
+    const auto of_part = [order, each, n](std::int64_t part, const auto& some) {
+      const std::int64_t first = part * each, last = first + each < n ? first + each : n;
+      if (first < last) some(first, last, order);
+    };
+    context.threads->parallel_for(parts, [&](std::int64_t part) {
+      of_part(part, [&](std::int64_t first, std::int64_t last, word* words) {
+        dispatch<placed_words>(words, &key, first, last);
+        for (std::int64_t i = first; i < last; ++i) ++places[part][words[i] >> (64 - first_bits)];
+      });
+    });
+    std::uint32_t next = 0;
+    std::int64_t ends[values];
+    for (std::int64_t v = 0; v < values; ++v) {
+      for (auto& row : places) {
+        const std::uint32_t count = row[v];
+        row[v] = next;
+        next += count;
+      }
+      ends[v] = v + 1 < values ? std::int64_t{next} : n;
+    }
+    context.threads->parallel_for(parts, [&](std::int64_t part) {
+      of_part(part, [to = other, place = places[part]](std::int64_t first, std::int64_t last, const word* words) {
+        for (std::int64_t i = first; i < last; ++i) to[place[words[i] >> (64 - first_bits)]++] = words[i];
+      });
+    });
+    context.threads->parallel_for(values, [&](std::int64_t v) {
+      const std::int64_t first = v > 0 ? ends[v - 1] : 0;
+      place(other + first, order + first, ends[v] - first, order + first, first_bits);
+    });
+  }
+};
+
 inline void random_permutation(const kernel_args& args, const run_context& context) {
   const std::int64_t n = args.out.elements();
-  std::int64_t* const words = static_cast<scratch<std::int64_t>*>(args.state)->data();
+  std::int64_t* const other = static_cast<scratch<std::int64_t>*>(args.state)->data();
   const random_key key = key_of_run(context.seed, args.source, context.step);
-  over_pieces(n, 64, context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i)
-      words[i] = static_cast<std::int64_t>(order_word(key, static_cast<std::uint64_t>(i)));
-  });
-  order_by([words](std::int64_t i) { return static_cast<std::uint64_t>(words[i]); }, n, args.out.as<std::int64_t>(),
-           words + n);
+  if (n <= random_order::longest)
+    random_order{key}.run(args.out.as<std::uint64_t>(), reinterpret_cast<std::uint64_t*>(other), n, context);
+  else
+    order_by([&key](std::int64_t i) { return order_word(key, static_cast<std::uint64_t>(i)); }, n,
+             args.out.as<std::int64_t>(), other);
 }
 
 }  // namespace cpu::detail
@@ -742,7 +878,7 @@ struct kernel<on_cpu, ir::key<op::random_permutation>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&cpu::detail::random_permutation,
                                       [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
-                                        return make_owned<cpu::scratch<std::int64_t>>(2 * args.out.elements());
+                                        return make_owned<cpu::scratch<std::int64_t>>(args.out.elements());
                                       }};
 };
 
@@ -771,6 +907,10 @@ struct kernel<on_cpu, ir::key<op::random_permutation>> {
 #undef TAGMA_NAMES_PLACES
 #undef TAGMA_FRIEND_INJECTION_BEGIN
 #undef TAGMA_FRIEND_INJECTION_END
+#undef TAGMA_FLOATS_OF_HALVES
+#undef TAGMA_HALVES_OF_FLOATS
+#undef TAGMA_HAS_F16C
+#undef TAGMA_LONG_OF_SHORT
 #undef TAGMA_ROUND
 #undef TAGMA_INLINE
 #undef TAGMA_DEVICE

@@ -205,6 +205,32 @@ void fresh_type(long);
 #define TAGMA_ROUND(v) static_cast<void>(v)
 #endif
 
+/// Float16 by the instructions of x86-64 (F16C, and their AVX-512 forms), which no processor with AVX2 lacks, and 16
+/// bits as 32, which g++ does half by half; 1 where vectors of eight and of sixteen have them. g++ offers its builtins
+/// only to functions that are compiled for F16C themselves, not to what is inlined into these, so it gets text; clang
+/// before 19 takes lanes one by one. Where TAGMA_PORTABLE compiles loops without AVX2 as well, none has them.
+/// @{
+#if !defined(__x86_64__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#define TAGMA_HAS_F16C 0
+#elif !defined(__clang__)
+#define TAGMA_HAS_F16C 1
+#define TAGMA_FLOATS_OF_HALVES(floats, halves) asm("vcvtph2ps %1, %0" : "=v"(floats) : "v"(halves))
+#define TAGMA_HALVES_OF_FLOATS(halves, floats) asm("vcvtps2ph $0, %1, %0" : "=v"(halves) : "v"(floats))
+#define TAGMA_LONG_OF_SHORT(words, halves) asm("vpmovzxwd %1, %0" : "=v"(words) : "v"(halves))
+#elif __clang_major__ >= 19 && (defined(__F16C__) || !(defined(__AVX2__) && defined(__FMA__)))
+#define TAGMA_HAS_F16C 1
+#define TAGMA_FLOATS_OF_HALVES(floats, halves)                      \
+  typedef __fp16 bits __attribute__((vector_size(sizeof(halves)))); \
+  floats = __builtin_convertvector(__builtin_bit_cast(bits, halves), __typeof__(floats))
+#define TAGMA_HALVES_OF_FLOATS(halves, floats)                      \
+  typedef __fp16 bits __attribute__((vector_size(sizeof(halves)))); \
+  halves = __builtin_bit_cast(__typeof__(halves), __builtin_convertvector(floats, bits))
+#define TAGMA_LONG_OF_SHORT(words, halves) words = __builtin_convertvector(halves, __typeof__(words))
+#else
+#define TAGMA_HAS_F16C 0
+#endif
+/// @}
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -23296,7 +23322,7 @@ TAGMA_DECL bool gate::pass(bool exclusive, std::uint32_t known) {
   return false;
 }
 
-[[gnu::noinline]] TAGMA_DECL void gate::wait(bool exclusive, const run_guard& guard) {
+TAGMA_COLD TAGMA_DECL void gate::wait(bool exclusive, const run_guard& guard) {
   mutex_.lock();
   begin_wait(exclusive);
   for (;;) {
@@ -26553,7 +26579,7 @@ TAGMA_COLD TAGMA_DECL void bound_plan::add_to_trace(std::size_t s, const run_con
   add_to_trace(s, *context.trace, device_of(s).name, context.step, {}, begin, now_ns());
 }
 
-[[gnu::noinline]] TAGMA_DECL void bound_plan::run_late_or_traced(std::size_t s, const run_context& context) {
+TAGMA_COLD TAGMA_DECL void bound_plan::run_late_or_traced(std::size_t s, const run_context& context) {
   begin_late(s, context);
   const std::int64_t begin = context.trace == nullptr ? 0 : now_ns();
   kernels_[s].run(calls_[s], on_device(s, context));
@@ -26561,8 +26587,8 @@ TAGMA_COLD TAGMA_DECL void bound_plan::add_to_trace(std::size_t s, const run_con
   if (context.trace != nullptr) add_to_trace(s, context, begin);
 }
 
-TAGMA_DECL bound_plan::bound_plan(const plan::plan_view& plan, const kernel_tables& kernels,
-                                  const device_table& devices, accelerator* others)
+TAGMA_COLD TAGMA_DECL bound_plan::bound_plan(const plan::plan_view& plan, const kernel_tables& kernels,
+                                             const device_table& devices, accelerator* others)
     : plan_(plan),
       kernels_(kernels.cpu),
       device_kernels_(kernels.accelerator),
@@ -30493,7 +30519,7 @@ template <class Body, class... Args>
 #if TAGMA_CPU_V3
 /// Runs `Body::run(args...)`, compiled for AVX2 and FMA.
 template <class Body, class... Args>
-[[gnu::noinline, gnu::target("avx2,fma")]] void run_v3(Args... args) {
+[[gnu::noinline, gnu::target("avx2,fma,f16c")]] void run_v3(Args... args) {
   Body::run(args...);
 }
 #endif
@@ -30501,7 +30527,7 @@ template <class Body, class... Args>
 #if TAGMA_CPU_V4
 /// Runs `Body::run(args...)`, compiled for AVX-512.
 template <class Body, class... Args>
-[[gnu::noinline, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] void run_v4(Args... args) {
+[[gnu::noinline, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]] void run_v4(Args... args) {
   Body::run(args...);
 }
 #endif
@@ -31421,7 +31447,39 @@ struct box {
 /// Copies a few bytes; the common sizes without a call.
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes);
 
+/// Rows of up to so many bytes are `copy_short_row`'s.
+inline constexpr std::int64_t short_row_bytes = 32;
+
+/// Copies a row of at most 32 bytes without a call.
+/// @param more whether 16 bytes may be read and written even if the row has fewer: rows that follow each other are
+///             written in order, so each makes good what the one before it has spoilt
+TAGMA_INLINE void copy_short_row(std::byte* to, const std::byte* from, std::int64_t bytes, bool more) {
+  if (bytes >= 16) {
+    std::memcpy(to, from, 16);
+    std::memcpy(to + bytes - 16, from + bytes - 16, 16);
+  } else if (more) {
+    std::memcpy(to, from, 16);
+  } else {
+    for (std::int64_t i = 0; i < bytes; ++i) to[i] = from[i];
+  }
+}
+
+/// Copies `count` rows of `bytes` bytes, which begin so many bytes apart; short ones without a call for each.
+void copy_rows(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step, std::int64_t count,
+               std::int64_t bytes);
+
 namespace detail {
+/// Rows of `Piece` bytes or more, up to twice that: two pieces, which may overlap.
+template <int Piece>
+void copy_two_pieces(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
+                     std::int64_t count, std::int64_t bytes) {
+  const std::int64_t last = bytes - Piece;
+  for (std::int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
+    std::memcpy(to, from, Piece);
+    std::memcpy(to + last, from + last, Piece);
+  }
+}
+
 struct piecewise {
   void (*some)(const void*, std::int64_t, std::int64_t);
   const void* object;
@@ -31496,6 +31554,21 @@ TAGMA_DECL void run_pieces(std::int64_t count, std::int64_t bytes, const runtime
 
 namespace tagma::device::cpu {
 
+TAGMA_DECL void copy_rows(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
+                          std::int64_t count, std::int64_t bytes) {
+  using detail::copy_two_pieces;
+  const auto copy = bytes < 1     ? nullptr
+                    : bytes < 2   ? &copy_two_pieces<1>
+                    : bytes < 4   ? &copy_two_pieces<2>
+                    : bytes < 8   ? &copy_two_pieces<4>
+                    : bytes < 16  ? &copy_two_pieces<8>
+                    : bytes < 32  ? &copy_two_pieces<16>
+                    : bytes <= 64 ? &copy_two_pieces<32>
+                                  : nullptr;
+  if (copy != nullptr) return copy(to, to_step, from, from_step, count, bytes);
+  for (std::int64_t i = 0; i < count; ++i, to += to_step, from += from_step) copy_bytes(to, from, bytes);
+}
+
 TAGMA_DECL void copy_box(std::byte* to, const std::byte* from, const box& b, std::size_t size,
                          const runtime::run_context& context) {
   const int rank = b.extents.rank;
@@ -31530,9 +31603,19 @@ TAGMA_DECL void copy_box(std::byte* to, const std::byte* from, const box& b, std
       source += at[a] * from_stride[a];
       target += at[a] * to_stride[a];
     }
-    for (std::int64_t row = first; row < last; ++row) {
-      copy_bytes(target, source, bytes);
-      for (int a = outer - 1; a >= 0; --a) {
+    const int inner = outer - 1;
+    for (std::int64_t row = first; row < last;) {
+      const std::int64_t more = inner < 0 ? 1 : b.extents[inner] - at[inner];
+      const std::int64_t count = more < last - row ? more : last - row;
+      const std::int64_t from_step = inner < 0 ? 0 : from_stride[inner], to_step = inner < 0 ? 0 : to_stride[inner];
+      copy_rows(target, to_step, source, from_step, count, bytes);
+      row += count;
+      if (row == last) return;
+      // To the first row of the next ones.
+      source -= at[inner] * from_step;
+      target -= at[inner] * to_step;
+      at[inner] = 0;
+      for (int a = inner - 1; a >= 0; --a) {
         source += from_stride[a];
         target += to_stride[a];
         if (++at[a] < b.extents[a]) break;
@@ -31847,6 +31930,18 @@ TAGMA_PACK_BINARY(&, false)
 TAGMA_PACK_BINARY(|, false)
 TAGMA_PACK_BINARY(^, false)
 #undef TAGMA_PACK_BINARY
+#if defined(__x86_64__)
+/// Of bytes: there is an instruction for products of two bytes each, and g++ would take single lanes.
+template <class T, int W>
+  requires(sizeof(T) == 1 && W >= 8 && !detail::split<T, W>)
+TAGMA_INLINE pack<T, W>
+operator*(const pack<T, W>& a, const pack<T, W>& b) {
+  using pairs = typename pack<std::uint16_t, W / 2>::vector_type;
+  const pairs x = __builtin_bit_cast(pairs, a.v), y = __builtin_bit_cast(pairs, b.v);
+  const pairs low = (x * y) & 0xffu, high = (x >> 8) * (y & 0xff00u);
+  return {__builtin_bit_cast(typename pack<T, W>::vector_type, low | high)};
+}
+#endif
 
 /// The same of numbers or packs: integers wrap around, where + and * of numbers would not. 1u keeps the product of two
 /// short ones from being one of `int`, which overflows.
@@ -32292,7 +32387,8 @@ TAGMA_INLINE pack<U, W> convert_lanes(const pack<T, W>& p) {
   }
 }
 
-/// The bits of float16 numbers as floats, exactly, even in a thread that flushes denormal floats to zero.
+/// The bits of float16 numbers as floats, exactly, even in a thread that flushes denormal floats to zero. Instructions
+/// make a signalling NaN a quiet one.
 template <int W>
 TAGMA_INLINE pack<float, W> widen_half(const pack<std::uint16_t, W>& h) {
 #if defined(__aarch64__)
@@ -32300,6 +32396,13 @@ TAGMA_INLINE pack<float, W> widen_half(const pack<std::uint16_t, W>& h) {
     return widen_four_halves(h);
   else if constexpr (W > 4)
     return join(widen_half(low_half(h)), widen_half(high_half(h)));
+#endif
+#if TAGMA_HAS_F16C
+  if constexpr (W == default_width || W == wide_width) {
+    pack<float, W> floats;
+    TAGMA_FLOATS_OF_HALVES(floats.v, h.v);
+    return floats;
+  }
 #endif
   const auto u = convert<std::uint32_t>(h);
   const auto a = u & 0x7fffu;
@@ -32318,6 +32421,13 @@ TAGMA_INLINE pack<std::uint16_t, W> narrow_half(const pack<float, W>& p) {
   else if constexpr (W > 4)
     return join(narrow_half(low_half(p)), narrow_half(high_half(p)));
 #endif
+#if TAGMA_HAS_F16C
+  if constexpr (W == default_width || W == wide_width) {
+    pack<std::uint16_t, W> halves;
+    TAGMA_HALVES_OF_FLOATS(halves.v, p.v);
+    return halves;
+  }
+#endif
   using U = pack<std::uint32_t, W>;
   const U x = reinterpret<std::uint32_t>(p);
   const U a = x & 0x7fffffffu;
@@ -32331,6 +32441,13 @@ TAGMA_INLINE pack<std::uint16_t, W> narrow_half(const pack<float, W>& p) {
 
 template <int W>
 TAGMA_INLINE pack<float, W> widen_bfloat(const pack<std::uint16_t, W>& h) {
+#if TAGMA_HAS_F16C
+  if constexpr (W == default_width || W == wide_width) {
+    pack<std::uint32_t, W> words;
+    TAGMA_LONG_OF_SHORT(words.v, h.v);
+    return reinterpret<float>(words << 16);
+  }
+#endif
   return reinterpret<float>(convert<std::uint32_t>(h) << 16);
 }
 
@@ -32339,7 +32456,7 @@ template <int W>
 TAGMA_INLINE pack<std::uint16_t, W> narrow_bfloat(const pack<float, W>& p) {
   const auto x = reinterpret<std::uint32_t>(p);
   const auto rounded = (x + 0x7fffu + ((x >> 16) & 1u)) >> 16;
-  return convert<std::uint16_t>(select((x & 0x7fffffffu) > 0x7f800000u, (x >> 16) | 0x40u, rounded));
+  return convert<std::uint16_t>(select(p != p, (x >> 16) | 0x40u, rounded));
 }
 
 /// True for elements that a float does not hold exactly.
@@ -32720,22 +32837,25 @@ TAGMA_INLINE pack<double, W> log_positive(const pack<double, W>& x) {
   return mul_add(e, splat<P>(c::ln2_hi), f - (h - y));
 }
 
+// `finite`, the logarithm of a positive and finite `x`, and what it is elsewhere.
 template <class T, int W>
-TAGMA_INLINE pack<T, W> log_part(const pack<T, W>& x) {
+TAGMA_INLINE pack<T, W> log_elsewhere(const pack<T, W>& x, const pack<T, W>& finite) {
   using P = pack<T, W>;
   using c = ieee<T>;
-  P y = log_positive(x);
-  y = select(x == c::infinity, x, y);
+  P y = select(x == c::infinity, x, finite);
   y = select(x == T{0}, splat<P>(-c::infinity), y);
   return select(!(x >= T{0}), splat<P>(c::nan), y);
+}
+template <class T, int W>
+TAGMA_INLINE pack<T, W> log_part(const pack<T, W>& x) {
+  return log_elsewhere(x, log_positive(x));
 }
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> log1p_part(const pack<T, W>& x) {
   const auto u = x + T{1};
-  const auto y = log_part(u);
-  const auto corrected = y - ((u - T{1}) - x) / u;
-  return select((u == T{0}) | (u == ieee<T>::infinity), y, select(x == T{0}, x, corrected));
+  const auto corrected = log_positive(u) - ((u - T{1}) - x) / u;
+  return log_elsewhere(u, select(x == T{0}, x, corrected));
 }
 
 template <class T, int W>
@@ -32917,10 +33037,38 @@ TAGMA_INLINE pack<double, W> upper_bits(const pack<double, W>& x) {
   return reinterpret<double>(reinterpret<std::uint64_t>(x) & std::uint64_t{0xfffffffff8000000u});
 }
 
-// exp(y ln(x)) for finite x > 0.
+// 2^(y log2(x)) of a finite float x > 0, in doubles, with as much of both functions as a float needs.
+template <int W>
+TAGMA_INLINE pack<double, W> pow_of_float(const pack<double, W>& x, const pack<double, W>& y) {
+  using P = pack<double, W>;
+  using c = ieee<double>;
+  constexpr std::uint64_t one = static_cast<std::uint64_t>(c::bias) << c::fraction_bits;
+  // x = 2^e m with sqrt(1/2) <= m < sqrt(2): a float that is denormal is a normal double.
+  const auto bits = reinterpret<std::uint64_t>(x), shifted = bits - c::sqrt_half + one;
+  const P e = reinterpret<double>((shifted >> c::fraction_bits) | __builtin_bit_cast(std::uint64_t, c::integral)) -
+              (c::integral + static_cast<double>(c::bias));
+  const P m = reinterpret<double>(bits - ((shifted & c::exponent) - one));
+  // log2(m) = s p(s^2)
+  const P s = (m - 1.0) / (m + 1.0), z = s * s;
+  P p = mul_add(z, splat<P>(0.340748952860748), 0.411671747237828);
+  p = mul_add(p, z, 0.5770836003107064);
+  p = mul_add(p, z, 0.9617966732663088);
+  p = mul_add(p, z, 2.88539008179014);
+  P t = y * mul_add(s, p, e);
+  t = select(t > 300.0, splat<P>(300.0), t);
+  t = select(t < -300.0, splat<P>(-300.0), t);
+  const P biased = t + c::magic, f = t - (biased - c::magic);
+  P r = mul_add(f, splat<P>(0.00015345807510925354), 0.0013399931183295328);
+  r = mul_add(r, f, 0.009618488973812648);
+  r = mul_add(r, f, 0.055503287770768225);
+  r = mul_add(r, f, 0.24022646890479663);
+  r = mul_add(r, f, 0.6931472057371977);
+  r = mul_add(r, f, 1.0000000005541887);
+  return r * power_of_two<double>(magic_integer(biased));
+}
 template <int W>
 TAGMA_INLINE pack<float, W> pow_positive(const pack<float, W>& x, const pack<float, W>& y) {
-  return convert<float>(exp_part(convert<double>(y) * log_positive(convert<double>(x))));
+  return convert<float>(pow_of_float(convert<double>(x), convert<double>(y)));
 }
 // The logarithm as a sum of two doubles: its relative error is multiplied by the exponent of the result.
 template <int W>
@@ -33025,10 +33173,12 @@ TAGMA_INLINE pack<T, W> pow_part(const pack<T, W>& x, const pack<T, W>& y) {
   using P = pack<T, W>;
   using c = ieee<T>;
   const P a = magnitude(x), zero = splat<P>(T{0}), one = splat<P>(T{1}), inf = splat<P>(c::infinity);
+  P r = pow_positive(a, y);
+  if (!any(!((x > zero) & (x < inf) & (magnitude(y) < inf)))) [[likely]]
+    return r;
   const P half = y * T(0.5);
   const auto integral = floor_part(y) == y;
   const auto odd = integral & (floor_part(half) != half) & (magnitude(y) < c::infinity);
-  P r = pow_positive(a, y);
   r = select(a == one, one, r);
   r = select(a == zero, select(y > zero, zero, inf), r);
   r = select(a == inf, select(y > zero, inf, zero), r);
@@ -33449,7 +33599,10 @@ class repeated_rows {
  public:
   repeated_rows(const shape& in, const shape& out, std::int64_t first);
   [[nodiscard]] std::int64_t row() const { return row_; }
-  void next();
+  /// How many rows of the input, with this one, are repeated one after the other.
+  [[nodiscard]] std::int64_t neighbours() const;
+  /// To the row behind `count` neighbours.
+  void next(std::int64_t count);
 
  private:
   const shape &in_, &out_;
@@ -33459,45 +33612,64 @@ class repeated_rows {
 
 void tile(const kernel_args& args, const run_context& context);
 
-/// A row of sums, wider than the elements where those have 16 bits.
+/// How often rows of the part are repeated along the axes before the last one.
+[[nodiscard]] std::int64_t repetitions_of_rows(const kernel_args& args);
+
+/// Where repetition `k` of row `row` of the part is in the whole, in rows.
+[[nodiscard]] std::int64_t repeated_row(const kernel_args& args, std::int64_t row, std::int64_t k);
+
+/// Rows `first` to `last` of the sums of repetitions: those of one element in the order in which they lie in memory.
+/// Where there are more elements in memory, what a pack holds beyond the end of a row is computed as well, and the next
+/// row is written over it.
 template <class T>
-struct tile_sums final : kernel_state {
-  heap_array<compute_t<T>> row;
+struct tile_gradient_body {
+  using C = compute_t<T>;
+  static constexpr std::int64_t room = 256;
+  TAGMA_INLINE static void run(const kernel_args* args, std::int64_t first, std::int64_t last) {
+    const std::int64_t n = row_length(args->out.dims), copies = row_length(args->in[0].dims) / n;
+    const std::int64_t repetitions = repetitions_of_rows(*args), all = args->in[0].elements();
+    for (std::int64_t row = first; row < last; ++row)
+      for (std::int64_t left = 0; left < n; left += room) {
+        const std::int64_t rest = n - left < room ? n - left : room, whole = (rest + 7) / 8 * 8;
+        const std::int64_t last_at =
+            repetitions == 1 ? row : repeated_row(*args, row, repetitions - 1);  // the greatest of all
+        const bool more = row * n + left + whole <= last * n && ((last_at + 1) * copies - 1) * n + left + whole <= all;
+        const std::int64_t count = more ? whole : rest;
+        T* const to = args->out.as<T>() + row * n + left;
+        C wide[room];
+        C* sums = wide;
+        if constexpr (std::is_same_v<T, C>) sums = to;
+        for (std::int64_t k = 0; k < repetitions; ++k) {
+          const std::int64_t at = repetitions == 1 ? row : repeated_row(*args, row, k);
+          add(sums, args->in[0].as<const T>() + at * copies * n + left, n, copies, count, k == 0);
+        }
+        if constexpr (!std::is_same_v<T, C>) convert_elements::run(static_cast<const C*>(sums), to, count);
+      }
+  }
+  TAGMA_INLINE static void add(C* sums, const T* from, std::int64_t n, std::int64_t copies, std::int64_t count,
+                               bool begin) {
+    std::int64_t c = 0;
+    for (; c + 8 <= count; c += 8) {
+      pack<C, 8> s{};
+      if (!begin) s = load<8>(sums + c);
+      for (std::int64_t i = 0; i < copies; ++i) s = s + load<8>(from + i * n + c);
+      store(sums + c, s);
+    }
+    for (; c < count; ++c) {
+      C s{};
+      if (!begin) s = sums[c];
+      for (std::int64_t i = 0; i < copies; ++i) s += static_cast<C>(from[i * n + c]);
+      sums[c] = s;
+    }
+  }
 };
 
 template <class T>
-owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
-  auto state = make_owned<tile_sums<T>>();
-  state->row = heap_array<compute_t<T>>(row_length(args.out.dims));
-  return state;
-}
-
-template <class T>
-void tile_gradient(const kernel_args& args, const run_context&) {
-  const shape &part = args.out.dims, &whole = args.in[0].dims;
+void tile_gradient(const kernel_args& args, const run_context& context) {
   if (args.out.elements() == 0) return;
-  auto& sums = static_cast<tile_sums<T>*>(args.state)->row;
-  const std::int64_t n = row_length(part), long_row = row_length(whole);
-  const std::int64_t rows = args.out.elements() / n;
-  std::int64_t repetitions = 1;
-  for (int a = 0; a < part.rank - 1; ++a) repetitions *= args.attributes[a];
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (auto& s : sums) s = 0;
-    for (std::int64_t k = 0; k < repetitions; ++k) {
-      std::int64_t rest = row, copy = k, at = 0, stride = 1;
-      for (int a = part.rank - 2; a >= 0; --a) {
-        const std::int64_t multiple = args.attributes[a];
-        at += (rest % part[a] + copy % multiple * part[a]) * stride;
-        rest /= part[a];
-        copy /= multiple;
-        stride *= whole[a];
-      }
-      const T* from = args.in[0].as<const T>() + at * long_row;
-      for (std::int64_t i = 0; i < long_row; i += n)
-        for (std::int64_t c = 0; c < n; ++c) sums[c] += static_cast<compute_t<T>>(from[i + c]);
-    }
-    for (std::int64_t c = 0; c < n; ++c) args.out.as<T>()[row * n + c] = T(sums[c]);
-  }
+  const std::int64_t rows = args.out.elements() / row_length(args.out.dims);
+  over_pieces(rows, static_cast<std::int64_t>(args.in[0].bytes()) / rows, context,
+              [&](std::int64_t first, std::int64_t last) { dispatch<tile_gradient_body<T>>(&args, first, last); });
 }
 
 }  // namespace cpu::detail
@@ -33510,8 +33682,7 @@ struct kernel<on_cpu, ir::key<op::tile>> {
 template <>
 struct kernel<on_cpu, ir::key<op::tile_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::tile_gradient<stored<Out>>,
-                                      &cpu::detail::prepare_tile_gradient<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::tile_gradient<stored<Out>>};
 };
 
 }  // namespace tagma::device
@@ -33534,12 +33705,19 @@ TAGMA_DECL repeated_rows::repeated_rows(const shape& in, const shape& out, std::
   }
 }
 
-TAGMA_DECL void repeated_rows::next() {
+TAGMA_DECL std::int64_t repeated_rows::neighbours() const {
+  const int a = in_.rank - 2;
+  return a < 0 ? 1 : in_[a] - from_[a];
+}
+
+TAGMA_DECL void repeated_rows::next(std::int64_t count) {
   std::int64_t stride = 1;
-  for (int a = in_.rank - 2; a >= 0; --a) {
-    row_ += stride;
-    if (++from_[a] == in_[a]) row_ -= in_[a] * stride, from_[a] = 0;
-    if (++at_[a] < out_[a]) return;
+  for (int a = in_.rank - 2; a >= 0; --a, count = 1) {
+    row_ += count * stride;
+    from_[a] += count;
+    at_[a] += count;
+    if (from_[a] == in_[a]) row_ -= in_[a] * stride, from_[a] = 0;
+    if (at_[a] < out_[a]) return;
     at_[a] = 0;
     stride *= in_[a];
   }
@@ -33552,13 +33730,41 @@ TAGMA_DECL void tile(const kernel_args& args, const run_context& context) {
   const std::int64_t from = row_length(in) * size, to = row_length(out) * size;
   over_pieces(out.elements() * size / to, to, context, [&](std::int64_t first, std::int64_t last) {
     repeated_rows rows(in, out, first);
-    for (std::int64_t row = first; row < last; ++row, rows.next()) {
+    const std::int64_t together = from <= 64 ? 16 : 1;
+    for (std::int64_t row = first, count = 0; row < last; row += count) {
+      count = rows.neighbours() < last - row ? rows.neighbours() : last - row;
+      if (count > together) count = together;
       std::byte* target = args.out.data + row * to;
-      copy_bytes(target, args.in[0].data + rows.row() * from, from);
-      for (std::int64_t done = from; done < to; done *= 2)
-        copy_bytes(target + done, target, done < to - done ? done : to - done);
+      const std::byte* source = args.in[0].data + rows.row() * from;
+      if (together > 1) {
+        for (std::int64_t done = 0; done < to; done += from) copy_rows(target + done, to, source, from, count, from);
+      } else {
+        copy_bytes(target, source, from);
+        for (std::int64_t done = from; done < to; done *= 2)
+          copy_bytes(target + done, target, done < to - done ? done : to - done);
+      }
+      rows.next(count);
     }
   });
+}
+
+TAGMA_DECL std::int64_t repetitions_of_rows(const kernel_args& args) {
+  std::int64_t repetitions = 1;
+  for (int a = 0; a < args.out.dims.rank - 1; ++a) repetitions *= args.attributes[a];
+  return repetitions;
+}
+
+TAGMA_DECL std::int64_t repeated_row(const kernel_args& args, std::int64_t row, std::int64_t k) {
+  const shape &part = args.out.dims, &whole = args.in[0].dims;
+  std::int64_t at = 0, stride = 1;
+  for (int a = part.rank - 2; a >= 0; --a) {
+    const std::int64_t multiple = args.attributes[a];
+    at += (row % part[a] + k % multiple * part[a]) * stride;
+    row /= part[a];
+    k /= multiple;
+    stride *= whole[a];
+  }
+  return at;
 }
 
 }  // namespace tagma::device::cpu::detail
@@ -33736,16 +33942,16 @@ TAGMA_COLD TAGMA_DECL conv_axis::conv_axis(const op::window_axis& w, std::int64_
   after = end > 0 ? end : 0;
 }
 
-TAGMA_DECL conv_problem::conv_problem(const shape& x, const shape& filter, const shape& y,
-                                      ir::attribute_list attributes)
+TAGMA_COLD TAGMA_DECL conv_problem::conv_problem(const shape& x, const shape& filter, const shape& y,
+                                                 ir::attribute_list attributes)
     : images(x[0]), channels(x[3]), filters(filter[3]), groups(attributes[2]) {
   const op::window_plane plane = op::convolution::plane(attributes, filter);
   rows = {plane.rows, x[1], y[1]};
   columns = {plane.columns, x[2], y[2]};
 }
 
-TAGMA_DECL conv_problem::conv_problem(conv_role role, const shape& a, const shape& b, const shape& result,
-                                      ir::attribute_list attributes)
+TAGMA_COLD TAGMA_DECL conv_problem::conv_problem(conv_role role, const shape& a, const shape& b, const shape& result,
+                                                 ir::attribute_list attributes)
     : conv_problem(plays(role, conv_role::input_gradient) ? result : a,
                    plays(role, conv_role::filter_gradient) ? result : b,
                    plays(role, conv_role::forward)          ? result
@@ -33753,14 +33959,14 @@ TAGMA_DECL conv_problem::conv_problem(conv_role role, const shape& a, const shap
                                                             : b,
                    attributes) {}
 
-TAGMA_DECL pool_problem::pool_problem(const shape& x, const shape& y, ir::attribute_list attributes)
+TAGMA_COLD TAGMA_DECL pool_problem::pool_problem(const shape& x, const shape& y, ir::attribute_list attributes)
     : images(x[0]), channels(x[3]) {
   const op::window_plane plane = op::pooling::plane(attributes);
   rows = {plane.rows, x[1], y[1]};
   columns = {plane.columns, x[2], y[2]};
 }
 
-[[gnu::noinline]] TAGMA_DECL pool_problem::pool_problem(pool_kind kind, const kernel_args& args)
+[[gnu::noinline]] TAGMA_COLD TAGMA_DECL pool_problem::pool_problem(pool_kind kind, const kernel_args& args)
     : pool_problem(kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims,
                    kind == pool_kind::maximum || kind == pool_kind::mean ? args.out.dims
                    : kind == pool_kind::mean_gradient                    ? args.in[0].dims
@@ -33828,7 +34034,7 @@ TAGMA_DECL void conv_problem::split(std::int64_t most, double least_work) {
   parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
 }
 
-TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double least_work) {
+TAGMA_COLD TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double least_work) {
   if (images_per_part != 1) return;
   const double work = static_cast<double>(output_size()) * static_cast<double>(patch());
   std::int64_t wanted = most / images;
@@ -34464,15 +34670,16 @@ void check_dnnl(dnnl_status_t status, const char* what);
 
 [[nodiscard]] dnnl_owned_stream make_dnnl_stream();
 
-/// Floats whose neighbours along each axis are `strides` elements apart.
-[[nodiscard]] dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, const dnnl_dims_t strides);
+/// Floats, or elements of another type, whose neighbours along each axis are `strides` elements apart.
+[[nodiscard]] dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, const dnnl_dims_t strides,
+                                                 dnnl_data_type_t type = dnnl_f32);
 /// The same, in an order that has a name, or in the one that a primitive likes best.
 [[nodiscard]] dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, dnnl_format_tag_t order);
 [[nodiscard]] inline bool equal(dnnl_layout a, dnnl_layout b) { return dnnl_memory_desc_equal(a, b) != 0; }
 [[nodiscard]] inline std::size_t bytes_of(dnnl_layout layout) { return dnnl_memory_desc_get_size(layout); }
 
 [[nodiscard]] dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, void* data = DNNL_MEMORY_NONE);
-void set_dnnl_data(const dnnl_owned_memory& m, const float* data);
+void set_dnnl_data(const dnnl_owned_memory& m, const void* data);
 
 /// Attributes of a primitive whose working memory its caller provides.
 /// @param relu the result goes through max(x, 0)
@@ -34537,9 +34744,10 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_stream make_dnnl_stream() {
   return made;
 }
 
-TAGMA_COLD TAGMA_DECL dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, const dnnl_dims_t strides) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, const dnnl_dims_t strides,
+                                                         dnnl_data_type_t type) {
   dnnl_owned_layout made;
-  check_dnnl(dnnl_memory_desc_create_with_strides(made.place(), rank, dims, dnnl_f32, strides), "a layout");
+  check_dnnl(dnnl_memory_desc_create_with_strides(made.place(), rank, dims, type, strides), "a layout");
   return made;
 }
 
@@ -34555,8 +34763,8 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, voi
   return made;
 }
 
-TAGMA_DECL void set_dnnl_data(const dnnl_owned_memory& m, const float* data) {
-  check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<float*>(data)), "an address");
+TAGMA_DECL void set_dnnl_data(const dnnl_owned_memory& m, const void* data) {
+  check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<void*>(data)), "an address");
 }
 
 TAGMA_COLD TAGMA_DECL dnnl_owned_attr make_dnnl_attributes(bool relu, bool six) {
@@ -35448,6 +35656,17 @@ void pick(std::byte* to, const std::byte* from, const Index* index, std::int64_t
     std::memcpy(to, from + static_cast<std::int64_t>(index[i]) * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
 }
 
+/// Short rows at some positions.
+/// @param rows from so many of them 16 bytes can be read
+template <class Index>
+void pick_rows(std::byte* to, const std::byte* from, std::int64_t rows, const Index* index, std::int64_t count,
+               std::int64_t bytes) {
+  for (std::int64_t rest = count * bytes; rest > 0; rest -= bytes, to += bytes, ++index) {
+    const auto row = static_cast<std::int64_t>(*index);
+    copy_short_row(to, from + row * bytes, bytes, rest >= 16 && row < rows);
+  }
+}
+
 template <class Index>
 void gather(const kernel_args& args, const run_context& context) {
   const op::around_axis from(args.in[0].dims, args.attributes[0]);
@@ -35462,16 +35681,50 @@ void gather(const kernel_args& args, const run_context& context) {
       n = count - k < last - i ? count - k : last - i;
       std::byte* const to = args.out.data + i * bytes;
       const std::byte* const rows = args.in[0].data + outer * from.count * bytes;
-      if (bytes == 4)
-        pick<std::uint32_t>(to, rows, index + k, n);
-      else if (bytes == 8)
-        pick<std::uint64_t>(to, rows, index + k, n);
-      else
-        for (std::int64_t r = 0; r < n; ++r)
-          copy_bytes(to + r * bytes, rows + static_cast<std::int64_t>(index[k + r]) * bytes, bytes);
+      switch (bytes) {
+        case 1:
+          pick<std::uint8_t>(to, rows, index + k, n);
+          break;
+        case 2:
+          pick<std::uint16_t>(to, rows, index + k, n);
+          break;
+        case 4:
+          pick<std::uint32_t>(to, rows, index + k, n);
+          break;
+        case 8:
+          pick<std::uint64_t>(to, rows, index + k, n);
+          break;
+        default:
+          if (bytes <= short_row_bytes) {
+            pick_rows(to, rows, (from.outer - outer) * from.count - pieces(16, bytes) + 1, index + k, n, bytes);
+            break;
+          }
+          for (std::int64_t r = 0; r < n; ++r)
+            copy_bytes(to + r * bytes, rows + static_cast<std::int64_t>(index[k + r]) * bytes, bytes);
+      }
     }
   });
 }
+
+/// Adds slices of `inner` elements to those of the rows from `first` to `last` that their indices name.
+template <class T, class Index>
+struct scatter_body {
+  using C = compute_t<T>;
+  TAGMA_INLINE static void run(C* rows, const T* from, const Index* index, std::int64_t count, std::int64_t inner,
+                               std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = 0; i < count; ++i, from += inner) {
+      const auto row = static_cast<std::int64_t>(index[i]);
+      if (row < first || row >= last) continue;
+      C* const to = rows + row * inner;
+      if (inner == 1)
+        *to = static_cast<C>(*to + static_cast<C>(*from));
+      else if (inner >= 8)
+        accumulate_body<T, true, C>::run(to, from, inner);
+      else
+        for (std::int64_t k = 0; k < inner; ++k) to[k] = static_cast<C>(to[k] + static_cast<C>(from[k]));
+    }
+  }
+};
 
 template <class T, class Index>
 void scatter_rows(const kernel_args& args, const run_context& context) {
@@ -35482,24 +35735,25 @@ void scatter_rows(const kernel_args& args, const run_context& context) {
   check_indices(index, count, to.count);
   C* const sums = wide_result<T>(args);
   // A task owns a range of rows of the result, so that the order of additions does not depend on the threads.
-  const auto some = [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t o = 0; o < to.outer; ++o) {
-      C* rows = sums + o * to.count * to.inner;
-      const std::int64_t begin = first * to.inner, size = (last - first) * to.inner;
-      if (size == 0) continue;
-      std::memset(static_cast<void*>(rows + begin), 0, static_cast<std::size_t>(size) * sizeof(C));
-      for (std::int64_t i = 0; i < count; ++i) {
-        const auto row = static_cast<std::int64_t>(index[i]);
-        if (row < first || row >= last) continue;
-        dispatch<accumulate_body<T, true, C>>(rows + row * to.inner,
-                                              args.in[0].as<const T>() + (o * count + i) * to.inner, to.inner);
-      }
-      round_result<T>(args, o * to.count * to.inner + begin, size);
-    }
+  const auto some = [&](std::int64_t o, std::int64_t first, std::int64_t last) {
+    C* const rows = sums + o * to.count * to.inner;
+    const std::int64_t begin = first * to.inner, size = (last - first) * to.inner;
+    if (size == 0) return;
+    std::memset(static_cast<void*>(rows + begin), 0, static_cast<std::size_t>(size) * sizeof(C));
+    dispatch<scatter_body<T, Index>>(rows, args.in[0].as<const T>() + o * count * to.inner, index, count,
+                                     std::int64_t{to.inner}, first, last);
+    round_result<T>(args, o * to.count * to.inner + begin, size);
   };
   constexpr std::int64_t parts = 8, enough = std::int64_t{1} << 18;
-  if (to.count < parts || args.out.elements() + args.in[0].elements() < enough) return some(0, to.count);
-  context.threads->parallel_for(parts, [&](std::int64_t p) { some(p * to.count / parts, (p + 1) * to.count / parts); });
+  const bool shared = args.out.elements() + args.in[0].elements() >= enough;
+  const auto part = [&](std::int64_t p) {
+    if (to.outer >= parts || !shared)  // each index is looked at by one task
+      for (std::int64_t o = p * to.outer / parts; o < (p + 1) * to.outer / parts; ++o) some(o, 0, to.count);
+    else
+      for (std::int64_t o = 0; o < to.outer; ++o) some(o, p * to.count / parts, (p + 1) * to.count / parts);
+  };
+  if (shared) return context.threads->parallel_for(parts, part);
+  for (std::int64_t p = 0; p < parts; ++p) part(p);
 }
 
 template <class T, class Index>
@@ -35541,8 +35795,10 @@ struct kernel<on_cpu, ir::key<op::one_hot>> {
 // ---- tagma/device/cpu/kernel/matmul_onednn.hpp
 
 /// @file
-/// Products of float matrices by primitives of oneDNN, made once for the extents of a run. Its plain function for
+/// Products of matrices by primitives of oneDNN, made once for the extents of a run. Its plain function for
 /// products is a little faster, but generates code for 20 ms when it is called first.
+
+#include <type_traits>
 
 namespace tagma::device::cpu::detail {
 
@@ -35587,22 +35843,56 @@ class onednn_product final : public kernel_state {
   /// A null pointer if the plain function is the better choice.
   [[nodiscard]] static owned<kernel_state> make(const gemm_args<float>& g, bool repeated);
 
-  void run(const float* a, const float* b, float* c);
-
- private:
+  /// @param desc a product of matrices of any element type, by `describe`
   explicit onednn_product(const dnnl_owned_desc& desc);
 
+  /// The product as oneDNN would compute it with a primitive made for its extents; a null handle if it would not.
+  template <class T>
+  [[nodiscard]] static dnnl_owned_desc describe(const gemm_args<T>& g) {
+    constexpr dnnl_data_type_t type = std::is_same_v<T, bfloat16> ? dnnl_bf16 : dnnl_f32;
+    return describe(type, layout(type, g.m, g.k, g.lda, g.transpose_a), layout(type, g.k, g.n, g.ldb, g.transpose_b),
+                    layout(type, g.m, g.n, g.ldc, false));
+  }
+
+  void run(const void* a, const void* b, void* c);
+
+ private:
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
   [[nodiscard]] static float* scratch(std::size_t bytes);
 
-  [[nodiscard]] static dnnl_owned_layout layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
-                                                bool transposed);
-  [[nodiscard]] static dnnl_owned_desc describe(const gemm_args<float>& g);
+  [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
+                                                std::int64_t distance, bool transposed);
+  [[nodiscard]] static dnnl_owned_desc describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
+                                                const dnnl_owned_layout& b, const dnnl_owned_layout& c);
 
   dnnl_owned_primitive primitive_;
   dnnl_owned_stream stream_;
   dnnl_owned_memory a_, b_, c_, scratch_;
   std::size_t scratch_bytes_ = 0;
+};
+
+/// A product of bfloat16 matrices on a processor that multiplies them (AVX-512 BF16, AMX), many times as fast as
+/// floats. Sums are those of floats and rounded once, in an order of oneDNN's; denormal numbers count as zero.
+class bfloat_product final {
+ public:
+  /// A null pointer if the processor does not, or is not to (TAGMA_CPU_LEVEL).
+  [[nodiscard]] static owned<bfloat_product> make(const gemm_args<bfloat16>& g, bool repeated);
+
+  void run(const gemm_args<bfloat16>& g, const run_context& context);
+
+ private:
+  explicit bfloat_product(const gemm_args<bfloat16>& g, const product_split& split) : whole_(g), split_(split) {}
+
+  /// A primitive for each part; false if there is none.
+  [[nodiscard]] bool plan();
+  /// The first matrix row by row, if it is given column by column: oneDNN 2 has nothing quick for that.
+  void turn(const gemm_args<bfloat16>& g, const run_context& context);
+
+  gemm_args<bfloat16> whole_;  ///< without its addresses
+  product_split split_;
+  static constexpr std::size_t most_parts = 8;
+  owned<onednn_product> parts_[most_parts];
+  heap_array<bfloat16> turned_;
 };
 
 #endif
@@ -35616,8 +35906,8 @@ class onednn_product final : public kernel_state {
 
 namespace tagma::device::cpu::detail {
 
-[[gnu::noinline]] TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
-                                                          bool few)
+[[gnu::noinline]] TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k,
+                                                                     bool repeated, bool few)
     : rows(m), columns(n), all_rows(m), all_columns(n) {
   if (few) cut_columns(n * (m > k ? m : k), repeated);
   // Multiplications, below which sharing costs more than it gains.
@@ -35629,14 +35919,14 @@ namespace tagma::device::cpu::detail {
   parts = across * pieces(m, rows);
 }
 
-TAGMA_DECL void product_split::cut_columns(std::int64_t elements, bool repeated) {
+TAGMA_COLD TAGMA_DECL void product_split::cut_columns(std::int64_t elements, bool repeated) {
   const std::int64_t wanted = elements / (repeated ? 1 << 15 : 1 << 17), tiles = all_columns / least_columns;
   if (wanted < 2 || tiles < 2) return;
   columns = pieces(tiles, wanted < 8 ? wanted : 8) * least_columns;
   across = parts = pieces(tiles * least_columns, columns);  // the last one has what is less than a tile, too
 }
 
-TAGMA_DECL bool product_split::cut() {
+TAGMA_COLD TAGMA_DECL bool product_split::cut() {
   const bool wide = columns >= 192;
   if (wide && (columns > 2 * rows || rows < 16))
     columns = pieces(pieces(columns, 2), 16) * 16;
@@ -35657,7 +35947,7 @@ TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_product::make(const gemm_args<f
   return owned<kernel_state>(new onednn_product(desc));
 }
 
-TAGMA_DECL void onednn_product::run(const float* a, const float* b, float* c) {
+TAGMA_DECL void onednn_product::run(const void* a, const void* b, void* c) {
   use_one_openmp_thread();
   set_dnnl_data(a_, a);
   set_dnnl_data(b_, b);
@@ -35686,18 +35976,68 @@ TAGMA_DECL float* onednn_product::scratch(std::size_t bytes) {
   return reinterpret_cast<float*>(memory.data());
 }
 
-TAGMA_DECL dnnl_owned_layout onednn_product::layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
-                                                    bool transposed) {
+TAGMA_DECL dnnl_owned_layout onednn_product::layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
+                                                    std::int64_t distance, bool transposed) {
   const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
-  return make_dnnl_layout(2, dims, strides);
+  return make_dnnl_layout(2, dims, strides, type);
 }
 
-TAGMA_DECL dnnl_owned_desc onednn_product::describe(const gemm_args<float>& g) {
-  dnnl_owned_desc chosen =
-      describe_dnnl_product(layout(g.m, g.k, g.lda, g.transpose_a).get(), layout(g.k, g.n, g.ldb, g.transpose_b).get(),
-                            layout(g.m, g.n, g.ldc, false).get(), make_dnnl_attributes());
-  if (chosen == nullptr || !implementation_of(chosen).starts_with("brg")) return nullptr;
-  return chosen;
+TAGMA_DECL dnnl_owned_desc onednn_product::describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
+                                                    const dnnl_owned_layout& b, const dnnl_owned_layout& c) {
+  dnnl_owned_desc chosen = describe_dnnl_product(a.get(), b.get(), c.get(), make_dnnl_attributes());
+  if (chosen == nullptr) return nullptr;
+  // "brg:avx512_core" for bfloat16 would be a processor that computes them as floats, slowly.
+  const std::string_view by = implementation_of(chosen);
+  const bool quick = type == dnnl_f32 || by.find("bf16") != by.npos || by.find("amx") != by.npos;
+  return by.starts_with("brg") && quick ? std::move(chosen) : dnnl_owned_desc();
+}
+
+TAGMA_COLD TAGMA_DECL owned<bfloat_product> bfloat_product::make(const gemm_args<bfloat16>& g, bool repeated) {
+  if (machine_level() != level::v4 || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
+  use_one_openmp_thread();
+  const product_split split(g.m, g.n, pieces(g.k, 8), repeated);  // what is quicker is shared later
+  if (split.parts > static_cast<std::int64_t>(most_parts)) return nullptr;
+  owned<bfloat_product> made(new bfloat_product(g, split));
+  if (made->plan()) return made;
+  if (!g.transpose_a) return nullptr;
+  made->whole_.transpose_a = false, made->whole_.lda = g.k;
+  if (!made->plan()) return nullptr;
+  made->turned_ = heap_array<bfloat16>(g.m * g.k);
+  return made;
+}
+
+TAGMA_COLD TAGMA_DECL bool bfloat_product::plan() {
+  for (std::int64_t t = 0; t < split_.parts; ++t) {
+    const dnnl_owned_desc desc = onednn_product::describe(split_.part(whole_, t));
+    if (desc == nullptr) return false;
+    parts_[t] = owned<onednn_product>(new onednn_product(desc));
+  }
+  return true;
+}
+
+TAGMA_DECL void bfloat_product::turn(const gemm_args<bfloat16>& g, const run_context& context) {
+  constexpr std::int64_t tile = 32;  // of rows and of columns, within the first cache
+  context.threads->parallel_for(pieces(g.m, tile), [&](std::int64_t t) {
+    const std::int64_t last = (t + 1) * tile < g.m ? (t + 1) * tile : g.m;
+    for (std::int64_t first = 0; first < g.k; first += tile)
+      for (std::int64_t i = t * tile; i < last; ++i)
+        for (std::int64_t p = first; p < g.k && p < first + tile; ++p) turned_.data()[i * g.k + p] = g.a[p * g.lda + i];
+  });
+}
+
+TAGMA_DECL void bfloat_product::run(const gemm_args<bfloat16>& g, const run_context& context) {
+  gemm_args<bfloat16> all = whole_;
+  all.a = g.a, all.b = g.b, all.c = g.c;
+  if (g.transpose_a && !all.transpose_a) {
+    turn(g, context);
+    all.a = turned_.data();
+  }
+  const auto part = [&](std::int64_t t) {
+    const gemm_args<bfloat16> one = split_.part(all, t);
+    parts_[t]->run(one.a, one.b, one.c);
+  };
+  if (split_.parts == 1) return part(0);
+  context.threads->parallel_for(split_.parts, part);
 }
 
 #endif
@@ -35755,6 +36095,15 @@ template <class T>
   return g;
 }
 
+/// The product of two matrices.
+template <class T>
+[[nodiscard]] gemm_args<T> plain_product(const kernel_args& args) {
+  gemm_args<T> g = describe_product<T>(args, product_extents(args));
+  g.a = args.in[0].as<const T>(), g.b = args.in[1].as<const T>(), g.c = args.out.as<T>();
+  g.make_row();
+  return g;
+}
+
 /// Where matrix `index` of the batch of `out` is in an operand, which may be stretched along it.
 [[nodiscard]] std::int64_t offset_in_batch(const shape& out, const shape& s, std::int64_t index);
 
@@ -35796,11 +36145,14 @@ TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, c
 
 /// Operands of 16-bit floats are widened once, the product is rounded once.
 struct half_product final : kernel_state {
-  explicit half_product(const kernel_args& args);
+  explicit half_product(const kernel_args& args, bool widens);
   heap_array<float> values;
   operand in[2];
   kernel_args wide;
   owned<kernel_state> product;
+#if TAGMA_ONEDNN_PRIMITIVES
+  owned<bfloat_product> whole;  ///< what is not widened at all
+#endif
 };
 
 owned<kernel_state> prepare_half_product(const kernel_args& args, [[maybe_unused]] const run_context& context);
@@ -35808,6 +36160,10 @@ owned<kernel_state> prepare_half_product(const kernel_args& args, [[maybe_unused
 template <class T>
 void matmul_half(const kernel_args& args, const run_context& context) {
   const auto& state = *static_cast<const half_product*>(args.state);
+#if TAGMA_ONEDNN_PRIMITIVES
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (state.whole != nullptr) return state.whole->run(plain_product<T>(args), context);
+#endif
   for (std::size_t i = 0; i < 2; ++i)
     dispatch<convert_elements>(args.in[i].as<const T>(), state.in[i].as<float>(), args.in[i].elements());
   matmul<float>(state.wide, context);
@@ -35851,10 +36207,11 @@ namespace tagma::device::cpu::detail {
   return at;
 }
 
-TAGMA_DECL half_product::half_product(const kernel_args& args)
-    : values(args.in[0].elements() + args.in[1].elements() + args.out.elements()),
+TAGMA_DECL half_product::half_product(const kernel_args& args, bool widens)
+    : values(!widens ? 0 : args.in[0].elements() + args.in[1].elements() + args.out.elements()),
       in{args.in[0], args.in[1]},
       wide(args) {
+  if (!widens) return;
   in[0] = {reinterpret_cast<std::byte*>(values.data()), dtype::float32, in[0].dims};
   in[1] = {in[0].data + 4 * args.in[0].elements(), dtype::float32, in[1].dims};
   wide.out = {in[1].data + 4 * args.in[1].elements(), dtype::float32, wide.out.dims};
@@ -35863,10 +36220,18 @@ TAGMA_DECL half_product::half_product(const kernel_args& args)
 
 TAGMA_DECL owned<kernel_state> prepare_half_product(const kernel_args& args,
                                                     [[maybe_unused]] const run_context& context) {
-  auto state = make_owned<half_product>(args);
 #if TAGMA_ONEDNN_PRIMITIVES
-  state->product = prepare_product(state->wide, context);
-  state->wide.state = state->product.get();
+  owned<bfloat_product> whole;
+  if (args.out.type == dtype::bfloat16 && product_extents(args).one)
+    whole = bfloat_product::make(plain_product<bfloat16>(args), args.repeated);
+  auto state = make_owned<half_product>(args, whole == nullptr);
+  if (whole == nullptr) {
+    state->product = prepare_product(state->wide, context);
+    state->wide.state = state->product.get();
+  }
+  state->whole = std::move(whole);
+#else
+  auto state = make_owned<half_product>(args, true);
 #endif
   return state;
 }
@@ -35888,6 +36253,232 @@ TAGMA_DECL owned<kernel_state> prepare_half_product(const kernel_args& args,
 /// Reductions on the CPU. Sums use fixed trees that depend on the shape alone: the bytes do not depend on the threads.
 
 #include <cstring>
+
+// ---- tagma/device/cpu/extremes.hpp
+
+/// @file
+/// Where the largest or smallest elements are.
+
+#include <limits>
+
+namespace tagma::device::cpu::detail {
+
+/// Where `x` is beyond what has been found. NaN is beyond all numbers, as in NumPy and PyTorch.
+template <bool Largest, class P>
+TAGMA_INLINE auto goes_beyond(const P& x, const P& best) {
+  const auto beyond = Largest ? x > best : x < best;
+  if constexpr (floating<typename P::value_type>)
+    return beyond | ((x != x) & (best == best));
+  else
+    return beyond;
+}
+
+/// The position of the extreme of `n` elements that are `stride` elements apart.
+template <class T, bool Largest>
+TAGMA_INLINE void extreme_one_by_one(const T* from, std::int64_t n, std::int64_t stride, std::int64_t* to) {
+  using C = compute_t<T>;
+  std::int64_t where = 0;
+  for (std::int64_t k = 1; k < n; ++k) {
+    const auto x = static_cast<C>(from[k * stride]), best = static_cast<C>(from[where * stride]);
+    if (!(Largest ? x <= best : x >= best) && best == best) where = k;
+  }
+  *to = where;
+}
+
+/// Positions of the extremes of columns, of `n` rows that are `stride` elements apart.
+template <class T, bool Largest>
+struct extremes_of_columns {
+  using C = compute_t<T>;
+  using I = std::conditional_t<sizeof(C) == 8, std::int64_t, std::int32_t>;
+  using P = pack<C, 8>;
+
+  /// The most columns of a call.
+  static constexpr std::int64_t widest = 256;
+  /// Rows that are looked at before the next columns are: what is read are neighbours.
+  static constexpr std::int64_t together = 16;
+
+  TAGMA_INLINE static void run(const T* from, std::int64_t n, std::int64_t columns, std::int64_t stride,
+                               std::int64_t* to) {
+    std::int64_t i = 0;
+    if (n <= std::numeric_limits<I>::max() && columns >= 8) {
+      C best[widest];
+      I where[widest];
+      for (; i < columns; ++i) best[i] = static_cast<C>(from[i]), where[i] = 0;
+      for (std::int64_t k = 1; k < n; k += together)
+        some_rows(from, k, n - k < together ? n : k + together, columns, stride, best, where);
+      for (i = 0; i < columns; ++i) to[i] = where[i];
+    }
+    for (; i < columns; ++i) extreme_one_by_one<T, Largest>(from + i, n, stride, to + i);
+  }
+
+ private:
+  TAGMA_INLINE static void some_rows(const T* from, std::int64_t first, std::int64_t end, std::int64_t columns,
+                                     std::int64_t stride, C* best, I* where) {
+    for (std::int64_t i = 0; i < columns; i += 8) {
+      // What remains of the last pack is looked at with the columns before it, once more.
+      const std::int64_t at = i + 8 <= columns ? i : columns - 8;
+      P b = load<8>(static_cast<const C*>(best) + at);
+      auto w = load<8>(static_cast<const I*>(where) + at);
+      const T* row = from + first * stride + at;
+      for (std::int64_t k = first; k < end; ++k, row += stride) {
+        const P x = load<8>(row);
+        const auto beyond = goes_beyond<Largest>(x, b);
+        b = select(beyond, x, b);
+        w = select(mask<sizeof(I), 8>{convert<I>(beyond.bits)}, splat<pack<I, 8>>(k), w);
+      }
+      store(best + at, b);
+      store(where + at, w);
+    }
+  }
+};
+
+/// The position of the first element that is `value`, or that is a NaN if this is one; there is one.
+template <class T>
+struct first_of_value {
+  using C = compute_t<T>;
+  TAGMA_INLINE static void run(const T* from, std::int64_t n, C value, std::int64_t* to) {
+    const auto is = [](C x, C y) { return x == y || (x != x && y != y); };
+    const auto v = splat<pack<C, 8>>(value);
+    std::int64_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+      const auto a = load<8>(from + i), b = load<8>(from + i + 8), c = load<8>(from + i + 16),
+                 d = load<8>(from + i + 24);
+      auto found = (a == v) | (b == v) | (c == v) | (d == v);
+      if constexpr (floating<C>)
+        if (value != value) found = (a != a) | (b != b) | (c != c) | (d != d);
+      if (any(found)) break;
+    }
+    while (!is(static_cast<C>(from[i]), value)) ++i;
+    *to = i;
+  }
+};
+
+}  // namespace tagma::device::cpu::detail
+// ---- tagma/device/cpu/turn.hpp
+
+/// @file
+/// Rows turned in registers, so that eight short ones lie side by side: lane r of a pack is of row r.
+
+namespace tagma::device::cpu {
+
+/// The longest rows that are turned.
+inline constexpr std::int64_t longest_turned = 32;
+
+namespace detail {
+
+/// The first or the second half of a's and b's lanes, by turns.
+template <int Half, class T, int W>
+TAGMA_INLINE pack<T, W> zip(const pack<T, W>& a, const pack<T, W>& b) {
+  constexpr int f = Half * W / 2;
+  if constexpr (split<T, W>) {
+    if constexpr (Half == 0)
+      return {zip<0>(a.lo, b.lo), zip<1>(a.lo, b.lo)};
+    else
+      return {zip<0>(a.hi, b.hi), zip<1>(a.hi, b.hi)};
+  } else if constexpr (W == 2) {
+    return {__builtin_shufflevector(a.v, b.v, f, f + W)};
+  } else {
+    return {__builtin_shufflevector(a.v, b.v, f, f + W, f + 1, f + 1 + W)};
+  }
+}
+
+/// Lane i of pack k becomes lane k of pack i.
+template <class T>
+TAGMA_INLINE void turn_four(pack<T, 4>& a, pack<T, 4>& b, pack<T, 4>& c, pack<T, 4>& d) {
+  const pack<T, 4> p = zip<0>(a, c), q = zip<1>(a, c), r = zip<0>(b, d), s = zip<1>(b, d);
+  a = zip<0>(p, r), b = zip<1>(p, r), c = zip<0>(q, s), d = zip<1>(q, s);
+}
+
+}  // namespace detail
+
+/// Eight rows of `n` elements: element k of row r goes to to[k * stride + r].
+template <class T>
+TAGMA_INLINE void turn_rows(const T* x, std::int64_t n, compute_t<T>* to, std::int64_t stride) {
+  using C = compute_t<T>;
+  if constexpr (!std::is_same_v<T, C>) {
+    C wide[8 * longest_turned];
+    for (std::int64_t i = 0; i < 8 * n; i += 8) store(wide + i, load<8>(x + i));
+    return turn_rows(static_cast<const C*>(wide), n, to, stride);
+  }
+  if (n < 4) {
+    for (std::int64_t k = 0; k < n; ++k)
+      for (int r = 0; r < 8; ++r) to[k * stride + r] = static_cast<C>(x[r * n + k]);
+    return;
+  }
+  // What remains of the last four elements is turned with those before it.
+  for (std::int64_t k = 0; k < n; k += 4) {
+    const std::int64_t at = k + 4 <= n ? k : n - 4;
+    const T* from = x + at;
+    C* out = to + at * stride;
+    pack<C, 4> a = load<4>(from), b = load<4>(from + n), c = load<4>(from + 2 * n), d = load<4>(from + 3 * n);
+    from += 4 * n;
+    pack<C, 4> e = load<4>(from), f = load<4>(from + n), g = load<4>(from + 2 * n), h = load<4>(from + 3 * n);
+    detail::turn_four(a, b, c, d);
+    detail::turn_four(e, f, g, h);
+    store(out, join(a, e));
+    store(out + stride, join(b, f));
+    store(out + 2 * stride, join(c, g));
+    store(out + 3 * stride, join(d, h));
+  }
+}
+
+/// The way back: `pack_of(k)` is element k of eight rows of `n` elements.
+template <class T, class Packs>
+TAGMA_INLINE void turn_back(const Packs& pack_of, std::int64_t n, T* y) {
+  using C = compute_t<T>;
+  using P = pack<C, 8>;
+  if constexpr (!std::is_same_v<T, C>) {
+    C wide[8 * longest_turned];
+    turn_back(pack_of, n, wide + 0);
+    for (std::int64_t i = 0; i < 8 * n; i += 8) store(y + i, load<8>(static_cast<const C*>(wide) + i));
+    return;
+  }
+  if (n < 4) {
+    T lanes[8];
+    for (std::int64_t k = 0; k < n; ++k) {
+      store(lanes, pack_of(k));
+      for (int r = 0; r < 8; ++r) y[r * n + k] = lanes[r];
+    }
+    return;
+  }
+  for (std::int64_t k = 0; k < n; k += 4) {
+    const std::int64_t at = k + 4 <= n ? k : n - 4;
+    const P p = pack_of(at), q = pack_of(at + 1), r = pack_of(at + 2), s = pack_of(at + 3);
+    pack<C, 4> a = low_half(p), b = low_half(q), c = low_half(r), d = low_half(s);
+    pack<C, 4> e = high_half(p), f = high_half(q), g = high_half(r), h = high_half(s);
+    detail::turn_four(a, b, c, d);
+    detail::turn_four(e, f, g, h);
+    T* to = y + at;
+    store(to, a), store(to + n, b), store(to + 2 * n, c), store(to + 3 * n, d);
+    to += 4 * n;
+    store(to, e), store(to + n, f), store(to + 2 * n, g), store(to + 3 * n, h);
+  }
+}
+
+/// Short rows that are turned at once, so that each is a column of `rows_turned` elements.
+inline constexpr std::int64_t rows_turned = 32;
+template <class T>
+struct turned_rows {
+  TAGMA_INLINE static void run(const T* x, std::int64_t rows, std::int64_t n, compute_t<T>* to) {
+    std::int64_t r = 0;
+    for (; r + 8 <= rows; r += 8) turn_rows(x + r * n, n, to + r, rows_turned);
+    for (; r < rows; ++r)
+      for (std::int64_t k = 0; k < n; ++k) to[k * rows_turned + r] = static_cast<compute_t<T>>(x[r * n + k]);
+  }
+};
+
+/// Calls `some(columns, first, count)` for short rows that have become columns.
+template <class T, class Some>
+void over_turned_rows(const T* x, std::int64_t rows, std::int64_t n, const Some& some) {
+  compute_t<T> columns[rows_turned * longest_turned];
+  for (std::int64_t r = 0; r < rows; r += rows_turned) {
+    const std::int64_t count = rows - r < rows_turned ? rows - r : rows_turned;
+    dispatch<turned_rows<T>>(x + r * n, count, n, columns + 0);
+    some(static_cast<const compute_t<T>*>(columns), r, count);
+  }
+}
+
+}  // namespace tagma::device::cpu
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -36134,7 +36725,7 @@ inline constexpr std::int64_t elements_of_task = 32768;
 
 /// All elements. The parts are a matter of their number alone: of whole blocks, and 64 at most.
 template <class T, class Join>
-void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_context& context) {
+[[gnu::cold]] void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_context& context) {
   using row = join_row<T, Join>;
   constexpr std::int64_t most = 64;
   if (n <= elements_of_task) {
@@ -36156,7 +36747,8 @@ void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_conte
 
 /// Many rows of a few neighbours into one row, which has the neutral element. The parts are a matter of the extents.
 template <class T, class Join>
-void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>* to, const run_context& context) {
+[[gnu::cold]] void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>* to,
+                               const run_context& context) {
   using C = compute_t<T>;
   constexpr std::int64_t most = 16, widest = 256;
   const std::int64_t share = pieces(rows, most), least = pieces(elements_of_task, n);
@@ -36176,7 +36768,7 @@ void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>*
 /// found by different tasks, each in the order of its elements: the first axis that is long enough, or else the
 /// longest.
 template <class T, class Join>
-void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, const run_context& context) {
+[[gnu::cold]] void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, const run_context& context) {
   using C = compute_t<T>;
   const int last = axes.count - 1;
   const std::int64_t n = axes.extents[last], m = axes.extents[last - 1];
@@ -36206,6 +36798,15 @@ void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, cons
         rest /= size;
       }
       if (axes.reduced[last]) {
+        // Sums take hardly longer as they are, and are in most programs, where this would be compiled.
+        if constexpr (Join::is_extreme)
+          if (n <= longest_turned && m >= 8) {
+            over_turned_rows(from + (o * m + first_row) * n, end_row - first_row, n,
+                             [&](const C* turned, std::int64_t r, std::int64_t width) {
+                               dispatch<join_columns<C, Join>>(turned, n, width, rows_turned, to + at + first_row + r);
+                             });
+            continue;
+          }
         constexpr std::int64_t most = 32;
         typename join_row<T, Join>::W values[most];
         for (std::int64_t r = first_row; r < end_row; r += most) {
@@ -36235,7 +36836,7 @@ void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, cons
 }
 
 template <class T, class Join>
-void reduce(const kernel_args& args, const run_context& context) {
+[[gnu::cold]] void reduce(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
   const T* from = args.in[0].as<const T>();
@@ -36265,6 +36866,17 @@ void fraction(const kernel_args& args, const run_context&) {
   *args.out.as<T>() = T(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)));
 }
 
+/// Whether truth values of a short row, eight or more, have one that is `wanted`: without a call.
+[[nodiscard]] inline bool has_truth_value(const std::uint8_t* from, std::int64_t n, bool wanted) {
+  const std::uint64_t ones = 0x0101010101010101u, flip = wanted ? 0 : ones;
+  std::uint64_t found = 0, eight = 0;
+  for (std::int64_t i = 0; i < n; i += 8) {
+    std::memcpy(&eight, from + (i + 8 <= n ? i : n - 8), 8);
+    found |= eight ^ flip;
+  }
+  return found != 0;
+}
+
 template <bool All>
 void reduce_bool(const kernel_args& args, const run_context&) {
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
@@ -36282,10 +36894,12 @@ void reduce_bool(const kernel_args& args, const run_context&) {
   for (std::int64_t r = 0; r < rows; ++r, from += row) {
     std::int64_t rest = r, at = 0;
     for (int a = last - 1; a >= 0; --a) {
-      at += rest % axes.extents[a] * strides[a];
-      rest /= axes.extents[a];
+      at += (a > 0 ? rest % axes.extents[a] : rest) * strides[a];
+      if (a > 0) rest /= axes.extents[a];
     }
-    if (last >= 0 && axes.reduced[last]) {
+    if (last >= 0 && axes.reduced[last] && row >= 8 && row <= 32) {
+      if (has_truth_value(from, row, !All)) to[at] = !All;
+    } else if (last >= 0 && axes.reduced[last]) {
       if (std::memchr(from, All ? 0 : 1, static_cast<std::size_t>(row)) != nullptr) to[at] = !All;
     } else {
       for (std::int64_t i = 0; i < row; ++i) to[at + i] = All ? to[at + i] & from[i] : to[at + i] | from[i];
@@ -36293,26 +36907,53 @@ void reduce_bool(const kernel_args& args, const run_context&) {
   }
 }
 
-/// Position of an extreme along the one reduced axis. NaN is beyond all numbers, as in NumPy and PyTorch.
+/// Positions of the extremes of rows.
 template <class T, bool Largest>
-void arg_extreme(const kernel_args& args, const run_context&) {
+void extremes_of_rows(const T* from, std::int64_t rows, std::int64_t n, std::int64_t* to) {
+  using C = compute_t<T>;
+  if (n <= longest_turned) {
+    over_turned_rows(from, rows, n, [&](const C* columns, std::int64_t r, std::int64_t count) {
+      dispatch<extremes_of_columns<C, Largest>>(columns, n, count, rows_turned, to + r);
+    });
+    return;
+  }
+  for (std::int64_t r = 0; r < rows; ++r, from += n) {
+    C value{};
+    dispatch<join_row<T, std::conditional_t<Largest, join_max, join_min>>>(from, std::int64_t{1}, n, &value);
+    dispatch<first_of_value<T>>(from, n, value, to + r);
+  }
+}
+
+/// Position of an extreme along the one reduced axis. Of floats, which trainers look at for few rows, one by one: packs
+/// would take longer to compile than they save.
+template <class T, bool Largest>
+void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_context& context) {
   const shape& in = args.in[0].dims;
   int axis = 0;
   while (!((args.attributes[0] >> axis) & 1)) ++axis;
   const std::int64_t n = in[axis], inner = in.elements(axis + 1, in.rank), outer = in.elements(0, axis);
-  if (n == 0 && args.out.elements() > 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
+  if (args.out.elements() == 0) return;
+  if (n == 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
   const T* from = args.in[0].as<const T>();
   auto* to = args.out.as<std::int64_t>();
-  for (std::int64_t o = 0; o < outer; ++o)
-    for (std::int64_t i = 0; i < inner; ++i) {
-      const T* first = from + o * n * inner + i;
-      std::int64_t best = 0;
-      for (std::int64_t k = 1; k < n; ++k) {
-        const auto a = static_cast<compute_t<T>>(first[k * inner]), b = static_cast<compute_t<T>>(first[best * inner]);
-        if (!(Largest ? a <= b : a >= b) && b == b) best = k;
-      }
-      to[o * inner + i] = best;
+  if constexpr (std::is_same_v<T, float>) {
+    for (std::int64_t i = 0; i < outer * inner; ++i)
+      extreme_one_by_one<T, Largest>(from + i / inner * n * inner + i % inner, n, inner, to + i);
+    return;
+  }
+  // Rows of one column, or strips of columns.
+  constexpr std::int64_t widest = extremes_of_columns<T, Largest>::widest;
+  const std::int64_t strips = inner == 1 ? 1 : pieces(inner, widest), parts = outer * strips;
+  const std::int64_t per_task = pieces(elements_of_task, n * (inner < widest ? inner : widest));
+  context.threads->parallel_for(pieces(parts, per_task), [&](std::int64_t t) {
+    const std::int64_t first = t * per_task, end = first + per_task < parts ? first + per_task : parts;
+    if (inner == 1) return extremes_of_rows<T, Largest>(from + first * n, end - first, n, to + first);
+    for (std::int64_t p = first; p < end; ++p) {
+      const std::int64_t o = p / strips, i = p % strips * widest, rest = inner - i;
+      dispatch<extremes_of_columns<T, Largest>>(from + o * n * inner + i, n, rest < widest ? rest : widest, inner,
+                                                to + o * inner + i);
     }
+  });
 }
 
 }  // namespace cpu::detail
@@ -37849,6 +38490,49 @@ struct logarithmic_part {
   }
 };
 
+/// Part(from, shift, scale) of eight rows that are turned, for `turn_back`.
+template <class Part, class C>
+struct part_of_turned {
+  const C* from;
+  pack<C, 8> shift, scale;
+  TAGMA_INLINE pack<C, 8> operator()(std::int64_t k) const { return Part::of(load<8>(from + 8 * k), shift, scale); }
+};
+
+/// Eight short rows, a row in each lane.
+template <class T>
+struct eight_rows {
+  using C = compute_t<T>;
+  using P = pack<C, 8>;
+  P top, total;
+  C turned[8 * longest_turned], powers[8 * longest_turned];
+
+  /// Reads rows, and finds what `row_sums` finds, by the same additions: the bytes of a row do not depend on how many
+  /// there are.
+  TAGMA_INLINE void read(const T* x, std::int64_t n) {
+    turn_rows(x, n, turned, 8);
+    P highest = load<8>(static_cast<const C*>(turned));
+    for (std::int64_t k = 1; k < n; ++k) highest = larger(load<8>(static_cast<const C*>(turned) + 8 * k), highest);
+    P sums[8];
+    for (P& s : sums) s = splat<P>(C(0));
+    for (std::int64_t k = 0; k < n; ++k) {
+      const P e = exp_of_negative(load<8>(static_cast<const C*>(turned) + 8 * k) - highest);
+      store(powers + 8 * k, e);
+      sums[k % 8] = sums[k % 8] + e;
+    }
+    for (int i = 0; i < 4; ++i) sums[i] = sums[i] + sums[i + 4];
+    if constexpr (sizeof(C) == 8)
+      total = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+    else
+      total = sums[0] + sums[1] + sums[2] + sums[3];
+    top = highest;
+  }
+  /// Writes Part(from, shift, scale) of all elements, where `from` has turned ones.
+  template <class Part>
+  TAGMA_INLINE static void write(const C* from, T* y, std::int64_t n, const P& shift, const P& scale) {
+    turn_back<T>(part_of_turned<Part, C>{from, shift, scale}, n, y);
+  }
+};
+
 /// What is left to do for an element of a softmax, of what `kept_in` has of it or else of its operand.
 template <class T>
 using rest_of_softmax = std::conditional_t<std::is_same_v<T, compute_t<T>>, scaled_part, exponential_part>;
@@ -37878,6 +38562,8 @@ struct softmax_rows {
   using P = pack<C, 8>;
   using part = std::conditional_t<Kind == row_kind::softmax, rest_of_softmax<T>, logarithmic_part>;
   TAGMA_INLINE static void run(const T* x, T* y, std::int64_t rows, std::int64_t n) {
+    if (n <= longest_turned)
+      for (; rows >= 8; rows -= 8, x += 8 * n, y += 8 * n) eight(x, y, n);
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
       C top{}, total{};
       T* const kept = Kind == row_kind::softmax ? kept_in(y) : nullptr;
@@ -37886,6 +38572,16 @@ struct softmax_rows {
       const P scale = Kind == row_kind::softmax ? splat<P>(C(1) / total) : log(splat<P>(total));
       map_row<part>(kept != nullptr ? kept : x, y, n, shift, scale);
     }
+  }
+
+ private:
+  TAGMA_INLINE static void eight(const T* x, T* y, std::int64_t n) {
+    eight_rows<T> rows;
+    rows.read(x, n);
+    if constexpr (Kind == row_kind::softmax)
+      rows.template write<scaled_part>(rows.powers, y, n, rows.top, C(1) / rows.total);
+    else
+      rows.template write<logarithmic_part>(rows.turned, y, n, rows.top, log(rows.total));
   }
 };
 
@@ -37914,24 +38610,45 @@ template <class Label>
   return label;
 }
 
+/// Up to eight rows.
 template <class T>
-struct entropy_row {
+struct entropy_rows {
   using C = compute_t<T>;
-  TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, T* y) {
-    C top{}, total{};
-    dispatch<row_sums<T>>(x, n, &top, &total, static_cast<T*>(nullptr));
-    const auto logarithm = log(splat<pack<C, 8>>(total));
-    *y = T(lane(logarithm, 0) - (static_cast<C>(x[label]) - top));
+  using P = pack<C, 8>;
+  TAGMA_INLINE static void run(const T* x, std::int64_t rows, std::int64_t n, const std::int64_t* labels, T* y) {
+    C top[8], total[8]{};
+    if (rows == 8 && n <= longest_turned) {
+      eight_rows<T> eight;
+      eight.read(x, n);
+      store(top, eight.top);
+      store(total, eight.total);
+    } else {
+      for (std::int64_t r = 0; r < rows; ++r)
+        dispatch<row_sums<T>>(x + r * n, n, top + r, total + r, static_cast<T*>(nullptr));
+    }
+    store(total, log(load<8>(static_cast<const C*>(total))));
+    for (std::int64_t r = 0; r < rows; ++r) y[r] = T(total[r] - (static_cast<C>(x[r * n + labels[r]]) - top[r]));
   }
 };
+
+/// Calls `some(first, count, labels)` for up to eight rows at a time, whose labels are classes.
+template <class Label, class Some>
+void with_labels(const kernel_args& args, const row_extents& x, const Some& some) {
+  const Label* labels = args.in[1].as<const Label>();
+  for (std::int64_t first = 0, count = 0; first < x.rows; first += count) {
+    std::int64_t checked[8];
+    count = x.rows - first < 8 ? x.rows - first : 8;
+    for (std::int64_t r = 0; r < count; ++r) checked[r] = checked_label(labels, first + r, x.n);
+    some(first, count, checked);
+  }
+}
 
 template <class T, class Label>
 void sparse_cross_entropy(const kernel_args& args, const run_context&) {
   const row_extents x(args.in[0].dims);
-  const std::int64_t rows = x.rows, n = x.n;
-  const Label* labels = args.in[1].as<const Label>();
-  for (std::int64_t r = 0; r < rows; ++r)
-    dispatch<entropy_row<T>>(args.in[0].as<const T>() + r * n, n, checked_label(labels, r, n), args.out.as<T>() + r);
+  with_labels<Label>(args, x, [&](std::int64_t first, std::int64_t count, const std::int64_t* labels) {
+    dispatch<entropy_rows<T>>(args.in[0].as<const T>() + first * x.n, count, x.n, labels, args.out.as<T>() + first);
+  });
 }
 
 template <class T>
@@ -38143,6 +38860,9 @@ struct kernel<on_cpu, ir::key<ir::keep>> {
 /// Transposition on the CPU: rows are copied whole where the last axis stays last, and moved in square blocks where it
 /// does not, so that both sides stay in the cache.
 
+#include <cstring>
+#include <utility>
+
 namespace tagma::device {
 namespace cpu::detail {
 
@@ -38164,43 +38884,91 @@ struct moved_axes {
   void offsets(std::int64_t index, unsigned skipped, std::int64_t& from, std::int64_t& to) const;
 };
 
-struct two_words {
-  std::uint64_t words[2];
-};
+/// Bytes along each side of the blocks that are moved: a cache line, so that each is read once and written once,
+/// wherever the others that are in use lie.
+inline constexpr std::int64_t block_bytes = 64;
 
-/// Elements along each side of the blocks that are moved: of the usual elements, a cache line.
-inline constexpr std::int64_t transposed_rows = 16;
+/// Moves a rectangle: `rows` run along one axis of the input, no more than a block has, `columns` along one of the
+/// output. The ways from one row and column to the next are in bytes.
+using block_mover = void (*)(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns,
+                             std::int64_t to_row, std::int64_t from_column);
 
-/// Moves a rectangle: `rows` run along one axis of the input, `columns` along one of the output.
-template <class T>
-struct transpose_body {
-  TAGMA_INLINE static void run(T* to, const T* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
-                               std::int64_t from_column) {
-    for (std::int64_t c = 0; c < columns; c += transposed_rows) {
-      const std::int64_t count = columns - c < transposed_rows ? columns - c : transposed_rows;
-      for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t k = 0; k < count; ++k) to[r * to_row + c + k] = from[(c + k) * from_column + r];
+/// Element by element: for those of four bytes and more.
+template <std::size_t Size>
+void move_elements(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
+                   std::int64_t from_column) {
+  constexpr auto size = static_cast<std::int64_t>(Size), most = block_bytes / size;
+  for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
+    const std::int64_t count = columns - c < most ? columns - c : most;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::byte* source = from + r * size;
+      std::byte* const target = to + r * to_row;
+      for (std::int64_t k = 0; k < count; ++k, source += from_column) std::memcpy(target + k * size, source, Size);
     }
+  }
+}
+
+/// Squares of small elements whose rows are vectors of 16 bytes, which every processor has.
+template <class T>
+struct moved_square {
+  typedef T vector __attribute__((vector_size(16)));
+  static constexpr int side = 16 / sizeof(T);
+
+  /// The lower halves, element by element in turn.
+  TAGMA_INLINE static vector low(const vector& a, const vector& b) {
+    if constexpr (side == 16)
+      return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    else
+      return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  }
+  TAGMA_INLINE static vector high(const vector& a, const vector& b) {
+    if constexpr (side == 16)
+      return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    else
+      return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  }
+  /// @param to in a block
+  static void move(std::byte* to, const std::byte* from, std::int64_t from_column) {
+    vector one[std::size_t{side}], other[std::size_t{side}], *now = one, *next = other;
+    for (int i = 0; i < side; ++i, from += from_column) std::memcpy(now + i, from, 16);
+    for (int round = 1; round < side; round *= 2) {
+      for (int i = 0; i < side / 2; ++i) {
+        next[2 * i] = low(now[i], now[i + side / 2]);
+        next[2 * i + 1] = high(now[i], now[i + side / 2]);
+      }
+      std::swap(now, next);
+    }
+    for (int i = 0; i < side; ++i) std::memcpy(to + i * block_bytes, now + i, 16);
   }
 };
 
-/// The same where the size is known to the compiler, which then calls nothing.
-template <std::int64_t Bytes>
-void copy_short_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t step) {
-  for (std::int64_t i = 0; i < count; ++i, to += Bytes, from += step) std::memcpy(to, from, std::size_t{Bytes});
-}
-
 using block_mover = void (*)(std::byte*, const std::byte*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
 
+/// The same as `move_elements`, by way of a block of its own.
 template <class T>
 void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
                 std::int64_t from_column) {
-  dispatch<transpose_body<T>>(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from), rows, columns, to_row,
-                              from_column);
+  using square = moved_square<T>;
+  constexpr std::int64_t size = sizeof(T), most = block_bytes / size;
+  const std::int64_t high = rows / square::side * square::side;
+  for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
+    const std::int64_t count = columns - c < most ? columns - c : most, wide = count / square::side * square::side;
+    alignas(64) std::byte block[std::size_t{most * block_bytes}];
+    for (std::int64_t k = 0; k < wide; k += square::side)
+      for (std::int64_t r = 0; r < high; r += square::side)
+        square::move(block + r * block_bytes + k * size, from + k * from_column + r * size, from_column);
+    for (std::int64_t r = 0; r < high; ++r)
+      if (wide == most)
+        std::memcpy(to + r * to_row, block + r * block_bytes, block_bytes);
+      else
+        for (std::int64_t k = 0; k < wide * size; k += 16)
+          std::memcpy(to + r * to_row + k, block + r * block_bytes + k, 16);
+    if (wide < count)
+      move_elements<sizeof(T)>(to + wide * size, from + wide * from_column, high, count - wide, to_row, from_column);
+    if (high < rows)
+      move_elements<sizeof(T)>(to + high * to_row, from + high * size, rows - high, count, to_row, from_column);
+  }
 }
-
-/// Copies `count` rows of `bytes` bytes, `step` apart where they come from, to one place after the other.
-void copy_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t bytes, std::int64_t step);
 
 /// For elements of `size` bytes.
 [[nodiscard]] block_mover mover_of(std::int64_t size);
@@ -38257,30 +39025,6 @@ TAGMA_DECL void moved_axes::offsets(std::int64_t index, unsigned skipped, std::i
   }
 }
 
-TAGMA_DECL void copy_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t bytes,
-                          std::int64_t step) {
-  switch (bytes) {
-    case 4:
-      return copy_short_rows<4>(to, from, count, step);
-    case 8:
-      return copy_short_rows<8>(to, from, count, step);
-    case 12:
-      return copy_short_rows<12>(to, from, count, step);
-    case 16:
-      return copy_short_rows<16>(to, from, count, step);
-    case 32:
-      return copy_short_rows<32>(to, from, count, step);
-    case 64:
-      return copy_short_rows<64>(to, from, count, step);
-    default:
-      if (bytes < 64)
-        for (std::int64_t i = 0; i < count; ++i)
-          copy_few(to + i * bytes, from + i * step, static_cast<std::size_t>(bytes));
-      else
-        for (std::int64_t i = 0; i < count; ++i) copy_bytes(to + i * bytes, from + i * step, bytes);
-  }
-}
-
 TAGMA_DECL block_mover mover_of(std::int64_t size) {
   switch (size) {
     case 1:
@@ -38288,11 +39032,11 @@ TAGMA_DECL block_mover mover_of(std::int64_t size) {
     case 2:
       return &move_block<std::uint16_t>;
     case 4:
-      return &move_block<std::uint32_t>;
+      return &move_elements<4>;
     case 8:
-      return &move_block<std::uint64_t>;
+      return &move_elements<8>;
     default:
-      return &move_block<two_words>;
+      return &move_elements<sizeof(string_element)>;
   }
 }
 
@@ -38311,7 +39055,8 @@ TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
         axes.offsets(p, axes.count == 0 ? 0 : 1u << (axes.count - 1), from, to);
         const std::int64_t rest = inner.count - p % inner.count;
         n = rest < end - p ? rest : end - p;
-        copy_rows(args.out.data + to * size, args.in[0].data + from * size, n, row * size, inner.from * size);
+        copy_rows(args.out.data + to * size, row * size, args.in[0].data + from * size, inner.from * size, n,
+                  row * size);
       }
     });
   }
@@ -38320,16 +39065,15 @@ TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
   const int last = axes.count - 1;
   const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
   const block_mover move = mover_of(size);
-  const std::int64_t strips = pieces(rows.count, transposed_rows);
+  const std::int64_t high = pieces(block_bytes, size), strips = pieces(rows.count, high);
   const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
-  over_pieces(parts, transposed_rows * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
+  over_pieces(parts, high * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
     for (std::int64_t p = first; p < end; ++p) {
       std::int64_t from = 0, to = 0;
       axes.offsets(p / strips, 1u << near | 1u << last, from, to);
-      const std::int64_t row = p % strips * transposed_rows;
+      const std::int64_t row = p % strips * high;
       move(args.out.data + (to + row * rows.to) * size, args.in[0].data + (from + row) * size,
-           rows.count - row < transposed_rows ? rows.count - row : transposed_rows, columns.count, rows.to,
-           columns.from);
+           rows.count - row < high ? rows.count - row : high, columns.count, rows.to * size, columns.from * size);
     }
   });
 }
@@ -38664,6 +39408,10 @@ namespace cpu {
 /// Elements that make a task of their own.
 inline constexpr std::int64_t task_elements = 32768;
 
+/// The longest rows of which a loop computes several at once, and those with one element of a tensor for each row.
+inline constexpr std::int64_t short_row = 64, short_row_of_columns = 32;
+inline constexpr std::int64_t bytes_of_copies = 8192;
+
 /// Computes `n` neighbouring elements; `in` points at the first element of each tensor that the loop reads.
 using span_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
 
@@ -38752,7 +39500,11 @@ struct loop_state final : kernel_state {
   loop_extents extents;
   span_function span = nullptr;
   std::int64_t result_size = 1;
-  std::int64_t steps[most_loads]{};  ///< bytes from an element to its neighbour, 0 where it is stretched
+  std::int64_t steps[most_loads]{};      ///< bytes from an element to its neighbour, 0 where it is stretched
+  std::int64_t row_steps[most_loads]{};  ///< bytes from row to row, if rows are computed together
+  bool repeated[most_loads]{};           ///< one row is every row, and copied next to itself
+  std::int64_t copies = 0;               ///< how often; 0: rows are computed one by one
+  std::int64_t wide = 0;                 ///< elements of whole packs for a row, where rows are not joined, or 0
 };
 
 /// Where the tensors that a loop reads have row `row`.
@@ -38766,11 +39518,42 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   }
 }
 
+/// Rows that follow each other in memory are one long row, next to which what is repeated is, as often as fits. Where a
+/// tensor has an element for each row, that is computed in whole packs, beyond its end, where the next row is put.
+/// @return the first row that is not done, because packs would reach beyond the last one
+[[gnu::cold, gnu::noinline]] inline std::int64_t run_short_rows(const kernel_args& args, const loop_state& s,
+                                                                std::int64_t first, std::int64_t last) {
+  alignas(64) std::byte space[bytes_of_copies], made[8 * short_row_of_columns];
+  const std::byte *copy[most_loads], *in[most_loads];
+  const std::int64_t n = s.extents.inner, bytes = n * s.result_size;
+  const std::int64_t end = s.wide > 0 ? last - s.copies + 1 : last, each = s.wide > 0 ? 1 : s.copies;
+  std::byte* to = space;
+  bool apart = true;
+  for (std::size_t l = 0; l < args.in.size(); ++l) {
+    copy[l] = to;
+    apart = apart && args.in[l].data != args.out.data;
+    const std::int64_t row = s.repeated[l] ? n * s.steps[l] : 0;
+    for (std::int64_t i = 0; row > 0 && i < s.copies && i < last - first + s.wide; ++i, to += row)
+      __builtin_memcpy(to, args.in[l].data, static_cast<std::size_t>(row));
+  }
+  for (; first < end; first += each) {
+    for (std::size_t l = 0; l < args.in.size(); ++l)
+      in[l] = s.repeated[l] ? copy[l] : args.in[l].data + first * s.row_steps[l];
+    std::byte* const out = args.out.data + first * bytes;
+    // A result in the place of what is read ends where its row does.
+    const bool beyond = s.wide > 0 && !apart;
+    s.span(beyond ? made : out, in, s.wide > 0 ? s.wide : n * (end - first < each ? end - first : each));
+    if (beyond) cpu::detail::copy_few(out, made, static_cast<std::size_t>(bytes));
+  }
+  return first < last ? first : last;
+}
+
 /// Rows `first` to `last` of a loop. Out of line: what it keeps in registers, loops of one row would save as well.
-[[gnu::noinline]] inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first,
-                                       std::int64_t last) {
+[[gnu::cold, gnu::noinline]] inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first,
+                                                  std::int64_t last) {
   const loop_extents& e = s.extents;
   const std::byte* in[most_loads];
+  if (s.copies > 0) first = run_short_rows(args, s, first, last);
   for (std::int64_t row = first; row < last; ++row) {
     point_at_row(e, args, row, in);
     s.span(args.out.data + row * e.inner * s.result_size, in, e.inner);
@@ -38784,8 +39567,9 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
   s.span(args.out.data + first * s.result_size, in, last - first);
 }
 
-/// A part of a loop, of elements or of rows: one copy of the code.
-[[gnu::noinline]] inline void run_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
+/// A part of a loop, of elements or of rows: one copy of the code. Cold, as all around the functions of loops: what is
+/// compiled for size takes less time to compile.
+[[gnu::cold, gnu::noinline]] inline void run_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
   const auto& s = *static_cast<const loop_state*>(args.state);
   if (s.extents.rows == 1)
     run_elements(args, s, first, last);
@@ -38794,8 +39578,9 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
 }
 
 /// Runs the parts of a loop, on several threads if it is long. The split depends on the extents alone.
-[[gnu::noinline]] inline void share_loop(const loop_extents& e, const kernel_args& args, const run_context& context,
-                                         void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
+[[gnu::cold, gnu::noinline]] inline void share_loop(const loop_extents& e, const kernel_args& args,
+                                                    const run_context& context,
+                                                    void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
   const bool one_row = e.rows == 1;
   const std::int64_t count = one_row ? e.inner : e.rows;
   const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (e.inner > 0 ? e.inner : 1);
@@ -38812,14 +39597,45 @@ inline void run_loop(const kernel_args& args, const run_context& context) {
   share_loop(s.extents, args, context, &run_part);
 }
 
+/// Finds out whether a loop computes short rows together: from row to row, each tensor takes steps of one length.
+[[gnu::cold]] inline void look_at_rows(const kernel_args& args, loop_state& s, std::int64_t lanes) {
+  const loop_extents& e = s.extents;
+  if (e.rows < 4 || e.inner < 1 || e.inner > short_row) return;
+  bool columns = false;
+  std::int64_t bytes = 0;
+  for (std::size_t l = 0; l < args.in.size(); ++l) {
+    std::int64_t step = -1, stride = 0;
+    for (int a = e.axes; a-- > 0; stride *= e.extents[a]) {
+      if (e.extents[a] == 1) continue;
+      if (step < 0) step = stride = e.strides[l][a];
+      if (e.strides[l][a] != stride) return;
+    }
+    s.row_steps[l] = step;
+    const std::int64_t row = e.inner * s.steps[l];
+    if (row == 0) columns = columns || step > 0;
+    if (row > 0 && step > 0 && step != row) return;
+    s.repeated[l] = row > 0 && step == 0;
+    if (step == 0) bytes += row;
+  }
+  if (!columns) {
+    const std::int64_t most = bytes > 0 ? bytes_of_copies / bytes : e.rows;
+    s.copies = most > 16 ? most / 16 * 16 : most;
+  } else if (e.inner <= short_row_of_columns && e.inner % lanes != 0) {
+    s.wide = pieces(e.inner, lanes) * lanes;
+    s.copies = pieces(s.wide, e.inner);
+  }
+}
+
 /// Works out the strides of a loop.
+/// @param wide whether it may have packs of `wide_width`
 [[gnu::cold]] inline owned<kernel_state> prepare_loop(const kernel_args& args, span_function span,
-                                                      const bool* contiguous) {
+                                                      const bool* contiguous, bool wide) {
   auto state = make_owned<loop_state>(args);
   state->span = span;
   state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
   for (std::size_t l = 0; l < args.in.size(); ++l)
     if (contiguous[l]) state->steps[l] = static_cast<std::int64_t>(size_of(args.in[l].type));
+  look_at_rows(args, *state, wide ? wide_width : default_width);
   return state;
 }
 
@@ -38882,7 +39698,7 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
     return cpu::detail::prepare_loop(args, cpu::best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(),
-                                     contiguous);
+                                     contiguous, is_long);
   }
 
   static constexpr kernel_entry entry{&cpu::detail::run_loop, &prepare};
@@ -39017,6 +39833,10 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 #undef TAGMA_NAMES_PLACES
 #undef TAGMA_FRIEND_INJECTION_BEGIN
 #undef TAGMA_FRIEND_INJECTION_END
+#undef TAGMA_FLOATS_OF_HALVES
+#undef TAGMA_HALVES_OF_FLOATS
+#undef TAGMA_HAS_F16C
+#undef TAGMA_LONG_OF_SHORT
 #undef TAGMA_ROUND
 #undef TAGMA_INLINE
 #undef TAGMA_DEVICE

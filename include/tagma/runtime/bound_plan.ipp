@@ -179,7 +179,7 @@ TAGMA_COLD TAGMA_DECL void bound_plan::add_to_trace(std::size_t s, const run_con
   add_to_trace(s, *context.trace, device_of(s).name, context.step, {}, begin, now_ns());
 }
 
-[[gnu::noinline]] TAGMA_DECL void bound_plan::run_late_or_traced(std::size_t s, const run_context& context) {
+TAGMA_COLD TAGMA_DECL void bound_plan::run_late_or_traced(std::size_t s, const run_context& context) {
   begin_late(s, context);
   const std::int64_t begin = context.trace == nullptr ? 0 : now_ns();
   kernels_[s].run(calls_[s], on_device(s, context));
@@ -187,8 +187,8 @@ TAGMA_COLD TAGMA_DECL void bound_plan::add_to_trace(std::size_t s, const run_con
   if (context.trace != nullptr) add_to_trace(s, context, begin);
 }
 
-TAGMA_DECL bound_plan::bound_plan(const plan::plan_view& plan, const kernel_tables& kernels,
-                                  const device_table& devices, accelerator* others)
+TAGMA_COLD TAGMA_DECL bound_plan::bound_plan(const plan::plan_view& plan, const kernel_tables& kernels,
+                                             const device_table& devices, accelerator* others)
     : plan_(plan),
       kernels_(kernels.cpu),
       device_kernels_(kernels.accelerator),

@@ -27,7 +27,7 @@ TAGMA_DECL bool gate::pass(bool exclusive, std::uint32_t known) {
   return false;
 }
 
-[[gnu::noinline]] TAGMA_DECL void gate::wait(bool exclusive, const run_guard& guard) {
+TAGMA_COLD TAGMA_DECL void gate::wait(bool exclusive, const run_guard& guard) {
   mutex_.lock();
   begin_wait(exclusive);
   for (;;) {

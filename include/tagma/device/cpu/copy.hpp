@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/index.hpp"
 #include "tagma/runtime/kernel.hpp"
 
@@ -47,6 +48,17 @@ void copy_rows(std::byte* to, std::int64_t to_step, const std::byte* from, std::
                std::int64_t bytes);
 
 namespace detail {
+/// Rows of `Piece` bytes or more, up to twice that: two pieces, which may overlap.
+template <int Piece>
+void copy_two_pieces(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
+                     std::int64_t count, std::int64_t bytes) {
+  const std::int64_t last = bytes - Piece;
+  for (std::int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
+    std::memcpy(to, from, Piece);
+    std::memcpy(to + last, from + last, Piece);
+  }
+}
+
 struct piecewise {
   void (*some)(const void*, std::int64_t, std::int64_t);
   const void* object;

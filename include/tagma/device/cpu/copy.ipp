@@ -35,17 +35,6 @@ TAGMA_DECL void copy_bytes(std::byte* to, const std::byte* from, std::int64_t by
 
 namespace tagma::device::cpu::detail {
 
-/// Rows of `Piece` bytes or more, up to twice that: two pieces, which may overlap.
-template <int Piece>
-void copy_two_pieces(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
-                     std::int64_t count, std::int64_t bytes) {
-  const std::int64_t last = bytes - Piece;
-  for (std::int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
-    std::memcpy(to, from, Piece);
-    std::memcpy(to + last, from + last, Piece);
-  }
-}
-
 TAGMA_DECL void run_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context,
                            const piecewise& work) {
   const std::int64_t per_task = 1 + copy_task_bytes / (bytes > 0 ? bytes : 1);

@@ -4,6 +4,7 @@
 /// @file
 /// Repetition on the CPU.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/kernel/slice.hpp"

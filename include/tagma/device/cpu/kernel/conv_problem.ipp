@@ -18,7 +18,7 @@ TAGMA_DECL void conv_problem::split(std::int64_t most, double least_work) {
   parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
 }
 
-TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double least_work) {
+TAGMA_COLD TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double least_work) {
   if (images_per_part != 1) return;
   const double work = static_cast<double>(output_size()) * static_cast<double>(patch());
   std::int64_t wanted = most / images;

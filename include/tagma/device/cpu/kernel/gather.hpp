@@ -4,6 +4,7 @@
 /// @file
 /// Gather, its gradient and one_hot on the CPU.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/state.hpp"

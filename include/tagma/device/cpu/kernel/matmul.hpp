@@ -42,7 +42,7 @@ template <class T>
 
 /// The product of two matrices.
 template <class T>
-[[nodiscard]] gemm_args<T> product_of(const kernel_args& args) {
+[[nodiscard]] gemm_args<T> plain_product(const kernel_args& args) {
   gemm_args<T> g = describe_product<T>(args, product_extents(args));
   g.a = args.in[0].as<const T>(), g.b = args.in[1].as<const T>(), g.c = args.out.as<T>();
   g.make_row();
@@ -107,7 +107,7 @@ void matmul_half(const kernel_args& args, const run_context& context) {
   const auto& state = *static_cast<const half_product*>(args.state);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<T, bfloat16>)
-    if (state.whole != nullptr) return state.whole->run(product_of<T>(args), context);
+    if (state.whole != nullptr) return state.whole->run(plain_product<T>(args), context);
 #endif
   for (std::size_t i = 0; i < 2; ++i)
     dispatch<convert_elements>(args.in[i].as<const T>(), state.in[i].as<float>(), args.in[i].elements());

@@ -37,7 +37,7 @@ TAGMA_DECL owned<kernel_state> prepare_half_product(const kernel_args& args,
 #if TAGMA_ONEDNN_PRIMITIVES
   owned<bfloat_product> whole;
   if (args.out.type == dtype::bfloat16 && product_extents(args).one)
-    whole = bfloat_product::make(product_of<bfloat16>(args), args.repeated);
+    whole = bfloat_product::make(plain_product<bfloat16>(args), args.repeated);
   auto state = make_owned<half_product>(args, whole == nullptr);
   if (whole == nullptr) {
     state->product = prepare_product(state->wide, context);

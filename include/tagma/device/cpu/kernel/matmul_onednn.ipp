@@ -10,8 +10,8 @@
 
 namespace tagma::device::cpu::detail {
 
-[[gnu::noinline]] TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
-                                                          bool few)
+[[gnu::noinline]] TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k,
+                                                                     bool repeated, bool few)
     : rows(m), columns(n), all_rows(m), all_columns(n) {
   if (few) cut_columns(n * (m > k ? m : k), repeated);
   // Multiplications, below which sharing costs more than it gains.
@@ -23,14 +23,14 @@ namespace tagma::device::cpu::detail {
   parts = across * pieces(m, rows);
 }
 
-TAGMA_DECL void product_split::cut_columns(std::int64_t elements, bool repeated) {
+TAGMA_COLD TAGMA_DECL void product_split::cut_columns(std::int64_t elements, bool repeated) {
   const std::int64_t wanted = elements / (repeated ? 1 << 15 : 1 << 17), tiles = all_columns / least_columns;
   if (wanted < 2 || tiles < 2) return;
   columns = pieces(tiles, wanted < 8 ? wanted : 8) * least_columns;
   across = parts = pieces(tiles * least_columns, columns);  // the last one has what is less than a tile, too
 }
 
-TAGMA_DECL bool product_split::cut() {
+TAGMA_COLD TAGMA_DECL bool product_split::cut() {
   const bool wide = columns >= 192;
   if (wide && (columns > 2 * rows || rows < 16))
     columns = pieces(pieces(columns, 2), 16) * 16;

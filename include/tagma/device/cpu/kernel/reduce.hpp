@@ -300,7 +300,7 @@ template <class T, class Join>
 /// found by different tasks, each in the order of its elements: the first axis that is long enough, or else the
 /// longest.
 template <class T, class Join>
-void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, const run_context& context) {
+[[gnu::cold]] void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, const run_context& context) {
   using C = compute_t<T>;
   const int last = axes.count - 1;
   const std::int64_t n = axes.extents[last], m = axes.extents[last - 1];

@@ -4,6 +4,7 @@
 /// @file
 /// Random orders on the CPU. They depend on the seed, the node, the run and the number of elements alone.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/random_blocks.hpp"
 #include "tagma/device/cpu/kernel/sort.hpp"
 #include "tagma/device/run_values.hpp"
