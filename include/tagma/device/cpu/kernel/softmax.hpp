@@ -112,6 +112,7 @@ struct eight_rows {
   /// Reads rows, and finds what `row_sums` finds, by the same additions: the bytes of a row do not depend on how many
   /// there are.
   TAGMA_INLINE void read(const T* x, std::int64_t n) {
+    asm("" : "=m"(turned), "=m"(powers));  // g++ warns of elements that are not written, beyond rows of few
     turn_rows(x, n, turned, 8);
     P highest = load<8>(static_cast<const C*>(turned));
     for (std::int64_t k = 1; k < n; ++k) highest = larger(load<8>(static_cast<const C*>(turned) + 8 * k), highest);
