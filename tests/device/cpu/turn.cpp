@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "tagma/with_macros.hpp"
+
 namespace {
 
 namespace tg = tagma;
