@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#define TAGMA_PORTABLE 1  // packs outside of loops that are compiled for AVX2
 #include "tagma/device/cpu/denormals.hpp"
 
 #include <catch2/catch.hpp>
