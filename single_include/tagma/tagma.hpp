@@ -36337,7 +36337,7 @@ template <class T>
 struct first_of_value {
   using C = compute_t<T>;
   TAGMA_INLINE static void run(const T* from, std::int64_t n, C value, std::int64_t* to) {
-    const auto is = [](C x, C y) { return x == y || (x != x && y != y); };
+    const auto is = [](C one, C other) { return one == other || (one != one && other != other); };
     const auto v = splat<pack<C, 8>>(value);
     std::int64_t i = 0;
     for (; i + 32 <= n; i += 32) {
@@ -36939,21 +36939,21 @@ void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_context& co
   if constexpr (std::is_same_v<T, float>) {
     for (std::int64_t i = 0; i < outer * inner; ++i)
       extreme_one_by_one<T, Largest>(from + i / inner * n * inner + i % inner, n, inner, to + i);
-    return;
+  } else {
+    // Rows of one column, or strips of columns.
+    constexpr std::int64_t widest = extremes_of_columns<T, Largest>::widest;
+    const std::int64_t strips = inner == 1 ? 1 : pieces(inner, widest), parts = outer * strips;
+    const std::int64_t per_task = pieces(elements_of_task, n * (inner < widest ? inner : widest));
+    context.threads->parallel_for(pieces(parts, per_task), [&](std::int64_t t) {
+      const std::int64_t first = t * per_task, end = first + per_task < parts ? first + per_task : parts;
+      if (inner == 1) return extremes_of_rows<T, Largest>(from + first * n, end - first, n, to + first);
+      for (std::int64_t p = first; p < end; ++p) {
+        const std::int64_t o = p / strips, i = p % strips * widest, rest = inner - i;
+        dispatch<extremes_of_columns<T, Largest>>(from + o * n * inner + i, n, rest < widest ? rest : widest, inner,
+                                                  to + o * inner + i);
+      }
+    });
   }
-  // Rows of one column, or strips of columns.
-  constexpr std::int64_t widest = extremes_of_columns<T, Largest>::widest;
-  const std::int64_t strips = inner == 1 ? 1 : pieces(inner, widest), parts = outer * strips;
-  const std::int64_t per_task = pieces(elements_of_task, n * (inner < widest ? inner : widest));
-  context.threads->parallel_for(pieces(parts, per_task), [&](std::int64_t t) {
-    const std::int64_t first = t * per_task, end = first + per_task < parts ? first + per_task : parts;
-    if (inner == 1) return extremes_of_rows<T, Largest>(from + first * n, end - first, n, to + first);
-    for (std::int64_t p = first; p < end; ++p) {
-      const std::int64_t o = p / strips, i = p % strips * widest, rest = inner - i;
-      dispatch<extremes_of_columns<T, Largest>>(from + o * n * inner + i, n, rest < widest ? rest : widest, inner,
-                                                to + o * inner + i);
-    }
-  });
 }
 
 }  // namespace cpu::detail

@@ -85,7 +85,7 @@ template <class T>
 struct first_of_value {
   using C = compute_t<T>;
   TAGMA_INLINE static void run(const T* from, std::int64_t n, C value, std::int64_t* to) {
-    const auto is = [](C x, C y) { return x == y || (x != x && y != y); };
+    const auto is = [](C one, C other) { return one == other || (one != one && other != other); };
     const auto v = splat<pack<C, 8>>(value);
     std::int64_t i = 0;
     for (; i + 32 <= n; i += 32) {
