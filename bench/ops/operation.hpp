@@ -49,7 +49,7 @@ void add_windows();
 void add_rows();
 
 /// What the elements of a placeholder are: any number of [-1, 1), of [0.01, 1], an index below the first extent of the
-/// operand 0, or below its second. By the placeholder's name.
+/// operand 0, or below its second.
 enum class kind { any, positive, row, column };
 
 /// A tensor of numbers that follow from their positions, as `numbers` of ops.py makes it.

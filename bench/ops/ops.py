@@ -21,14 +21,14 @@ import time
 import numpy
 
 HALVES, FLOATS, INTEGERS = ("float16", "bfloat16"), ("float32", "float64"), ("int64", "int32", "int8")
-SMALL, MIDDLE, ODD, LARGE = (10, 10), (300, 333), (7, 1001), (1000, 1000)
+SMALL, MIDDLE, LARGE = (10, 10), (300, 333), (1000, 1000)
 
 
 class Case:
     """An operation of the program, what peers call it, and the extents of its operands.
 
-    `torch` and `jax` take the module and the operands. `extents` are by element type: those of "float32" serve where a
-    type has none of its own, "few" for all types but float32. `kinds` says what operands hold: "any", "positive", "row" or
+    `torch` and `jax` take the module and the operands. `extents` are those of the operands of each case, of all types but the
+    first those of `few`, if it has them; `gradient` has the types with gradients. `kinds` says what operands hold: "any", "positive", "row" or
     "column", an index below the first or second extent of operand 0."""
 
     def __init__(self, torch, jax, extents, types=("float32",), kinds=(), gradient=(), few=None, compared=True):

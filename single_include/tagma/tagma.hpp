@@ -33966,7 +33966,7 @@ TAGMA_COLD TAGMA_DECL pool_problem::pool_problem(const shape& x, const shape& y,
   columns = {plane.columns, x[2], y[2]};
 }
 
-[[gnu::noinline]] TAGMA_COLD TAGMA_DECL pool_problem::pool_problem(pool_kind kind, const kernel_args& args)
+TAGMA_COLD TAGMA_DECL pool_problem::pool_problem(pool_kind kind, const kernel_args& args)
     : pool_problem(kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims,
                    kind == pool_kind::maximum || kind == pool_kind::mean ? args.out.dims
                    : kind == pool_kind::mean_gradient                    ? args.in[0].dims
@@ -35904,10 +35904,234 @@ class bfloat_product final {
 /// @file
 /// Definitions of matmul_onednn.hpp: in the compiled half, or else in each file that includes it.
 
+// ---- tagma/device/cpu/kernel/transpose.hpp
+
+/// @file
+/// Transposition on the CPU: rows are copied whole where the last axis stays last, and moved in square blocks where it
+/// does not, so that both sides stay in the cache.
+
+#include <cstring>
+#include <utility>
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// An axis of the result: its extent, and how far apart its neighbours are on both sides, in elements.
+struct moved_axis {
+  std::int64_t count = 1;
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+
+/// The axes of the result, without those of extent 1, neighbours joined that stay neighbours.
+struct moved_axes {
+  moved_axis axis[max_rank];
+  int count = 0;
+
+  moved_axes(const shape& in, const shape& out, ir::attribute_list order);
+
+  /// The offsets of piece `index` of all axes but those marked.
+  void offsets(std::int64_t index, unsigned skipped, std::int64_t& from, std::int64_t& to) const;
+};
+
+/// Bytes along each side of the blocks that are moved: a cache line, so that each is read once and written once,
+/// wherever the others that are in use lie.
+inline constexpr std::int64_t block_bytes = 64;
+
+/// Moves a rectangle: `rows` run along one axis of the input, no more than a block has, `columns` along one of the
+/// output. The ways from one row and column to the next are in bytes.
+using block_mover = void (*)(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns,
+                             std::int64_t to_row, std::int64_t from_column);
+
+/// Element by element: for those of four bytes and more.
+template <std::size_t Size>
+void move_elements(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
+                   std::int64_t from_column) {
+  constexpr auto size = static_cast<std::int64_t>(Size), most = block_bytes / size;
+  for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
+    const std::int64_t count = columns - c < most ? columns - c : most;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::byte* source = from + r * size;
+      std::byte* const target = to + r * to_row;
+      for (std::int64_t k = 0; k < count; ++k, source += from_column) std::memcpy(target + k * size, source, Size);
+    }
+  }
+}
+
+/// Squares of small elements whose rows are vectors of 16 bytes, which every processor has.
+template <class T>
+struct moved_square {
+  typedef T vector __attribute__((vector_size(16)));
+  static constexpr int side = 16 / sizeof(T);
+
+  /// The lower halves, element by element in turn.
+  TAGMA_INLINE static vector low(const vector& a, const vector& b) {
+    if constexpr (side == 16)
+      return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    else
+      return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  }
+  TAGMA_INLINE static vector high(const vector& a, const vector& b) {
+    if constexpr (side == 16)
+      return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    else
+      return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  }
+  /// @param to in a block
+  static void move(std::byte* to, const std::byte* from, std::int64_t from_column) {
+    vector one[std::size_t{side}], other[std::size_t{side}], *now = one, *next = other;
+    for (int i = 0; i < side; ++i, from += from_column) std::memcpy(now + i, from, 16);
+    for (int round = 1; round < side; round *= 2) {
+      for (int i = 0; i < side / 2; ++i) {
+        next[2 * i] = low(now[i], now[i + side / 2]);
+        next[2 * i + 1] = high(now[i], now[i + side / 2]);
+      }
+      std::swap(now, next);
+    }
+    for (int i = 0; i < side; ++i) std::memcpy(to + i * block_bytes, now + i, 16);
+  }
+};
+
+/// The same as `move_elements`, by way of a block of its own.
+template <class T>
+void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
+                std::int64_t from_column) {
+  using square = moved_square<T>;
+  constexpr std::int64_t size = sizeof(T), most = block_bytes / size;
+  const std::int64_t high = rows / square::side * square::side;
+  for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
+    const std::int64_t count = columns - c < most ? columns - c : most, wide = count / square::side * square::side;
+    alignas(64) std::byte block[std::size_t{most * block_bytes}];
+    for (std::int64_t k = 0; k < wide; k += square::side)
+      for (std::int64_t r = 0; r < high; r += square::side)
+        square::move(block + r * block_bytes + k * size, from + k * from_column + r * size, from_column);
+    for (std::int64_t r = 0; r < high; ++r)
+      if (wide == most)
+        std::memcpy(to + r * to_row, block + r * block_bytes, block_bytes);
+      else
+        for (std::int64_t k = 0; k < wide * size; k += 16)
+          std::memcpy(to + r * to_row + k, block + r * block_bytes + k, 16);
+    if (wide < count)
+      move_elements<sizeof(T)>(to + wide * size, from + wide * from_column, high, count - wide, to_row, from_column);
+    if (high < rows)
+      move_elements<sizeof(T)>(to + high * to_row, from + high * size, rows - high, count, to_row, from_column);
+  }
+}
+
+/// For elements of `size` bytes.
+[[nodiscard]] block_mover mover_of(std::int64_t size);
+
+void transpose(const kernel_args& args, const run_context& context);
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::transpose>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::transpose};
+};
+
+}  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/transpose.ipp
+
+/// @file
+/// Definitions of transpose.hpp: in the compiled half, or else in each file that includes it.
+
 namespace tagma::device::cpu::detail {
 
-[[gnu::noinline]] TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k,
-                                                                     bool repeated, bool few)
+TAGMA_DECL moved_axes::moved_axes(const shape& in, const shape& out, ir::attribute_list order) {
+  std::int64_t strides[max_rank]{}, stride = 1;
+  for (int a = in.rank - 1; a >= 0; --a) {
+    strides[a] = stride;
+    stride *= in[a];
+  }
+  for (int a = 0; a < out.rank; ++a) {
+    if (out[a] == 1) continue;
+    const std::int64_t from = strides[order[a]];
+    if (count > 0 && axis[count - 1].from == from * out[a]) {
+      axis[count - 1].count *= out[a];
+      axis[count - 1].from = from;
+    } else {
+      axis[count++] = {out[a], from, 0};
+    }
+  }
+  stride = 1;
+  for (int a = count - 1; a >= 0; --a) {
+    axis[a].to = stride;
+    stride *= axis[a].count;
+  }
+}
+
+TAGMA_DECL void moved_axes::offsets(std::int64_t index, unsigned skipped, std::int64_t& from, std::int64_t& to) const {
+  from = to = 0;
+  for (int a = count - 1; a >= 0; --a) {
+    if ((skipped >> a) & 1) continue;
+    from += index % axis[a].count * axis[a].from;
+    to += index % axis[a].count * axis[a].to;
+    index /= axis[a].count;
+  }
+}
+
+TAGMA_DECL block_mover mover_of(std::int64_t size) {
+  switch (size) {
+    case 1:
+      return &move_block<std::uint8_t>;
+    case 2:
+      return &move_block<std::uint16_t>;
+    case 4:
+      return &move_elements<4>;
+    case 8:
+      return &move_elements<8>;
+    default:
+      return &move_elements<sizeof(string_element)>;
+  }
+}
+
+TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
+  if (args.out.elements() == 0) return;
+  const moved_axes axes(args.in[0].dims, args.out.dims, args.attributes);
+  const auto size = static_cast<std::int64_t>(size_of(args.out.type));
+  if (axes.count == 0 || axes.axis[axes.count - 1].from == 1) {
+    const std::int64_t row = axes.count == 0 ? 1 : axes.axis[axes.count - 1].count;
+    return over_pieces(args.out.elements() / row, row * size, context, [&](std::int64_t first, std::int64_t end) {
+      // Rows that follow each other along the axis before the last one at once.
+      const int before = axes.count - 2;
+      const moved_axis inner = before >= 0 ? axes.axis[before] : moved_axis{};
+      for (std::int64_t p = first, n = 0; p < end; p += n) {
+        std::int64_t from = 0, to = 0;
+        axes.offsets(p, axes.count == 0 ? 0 : 1u << (axes.count - 1), from, to);
+        const std::int64_t rest = inner.count - p % inner.count;
+        n = rest < end - p ? rest : end - p;
+        copy_rows(args.out.data + to * size, row * size, args.in[0].data + from * size, inner.from * size, n,
+                  row * size);
+      }
+    });
+  }
+  int near = 0;  // the axis along which the input is dense
+  while (axes.axis[near].from != 1) ++near;
+  const int last = axes.count - 1;
+  const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
+  const block_mover move = mover_of(size);
+  const std::int64_t high = pieces(block_bytes, size), strips = pieces(rows.count, high);
+  const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
+  over_pieces(parts, high * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
+    for (std::int64_t p = first; p < end; ++p) {
+      std::int64_t from = 0, to = 0;
+      axes.offsets(p / strips, 1u << near | 1u << last, from, to);
+      const std::int64_t row = p % strips * high;
+      move(args.out.data + (to + row * rows.to) * size, args.in[0].data + (from + row) * size,
+           rows.count - row < high ? rows.count - row : high, columns.count, rows.to * size, columns.from * size);
+    }
+  });
+}
+
+}  // namespace tagma::device::cpu::detail
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
+                                                   bool few)
     : rows(m), columns(n), all_rows(m), all_columns(n) {
   if (few) cut_columns(n * (m > k ? m : k), repeated);
   // Multiplications, below which sharing costs more than it gains.
@@ -36016,12 +36240,12 @@ TAGMA_COLD TAGMA_DECL bool bfloat_product::plan() {
 }
 
 TAGMA_DECL void bfloat_product::turn(const gemm_args<bfloat16>& g, const run_context& context) {
-  constexpr std::int64_t tile = 32;  // of rows and of columns, within the first cache
-  context.threads->parallel_for(pieces(g.m, tile), [&](std::int64_t t) {
-    const std::int64_t last = (t + 1) * tile < g.m ? (t + 1) * tile : g.m;
-    for (std::int64_t first = 0; first < g.k; first += tile)
-      for (std::int64_t i = t * tile; i < last; ++i)
-        for (std::int64_t p = first; p < g.k && p < first + tile; ++p) turned_.data()[i * g.k + p] = g.a[p * g.lda + i];
+  constexpr std::int64_t size = sizeof(bfloat16), high = block_bytes / size;
+  context.threads->parallel_for(pieces(g.m, high), [&](std::int64_t t) {
+    const std::int64_t row = t * high;
+    move_block<std::uint16_t>(reinterpret_cast<std::byte*>(turned_.data() + row * g.k),
+                              reinterpret_cast<const std::byte*>(g.a + row), g.m - row < high ? g.m - row : high, g.k,
+                              g.k * size, g.lda * size);
   });
 }
 
@@ -38632,24 +38856,17 @@ struct entropy_rows {
   }
 };
 
-/// Calls `some(first, count, labels)` for up to eight rows at a time, whose labels are classes.
-template <class Label, class Some>
-void with_labels(const kernel_args& args, const row_extents& x, const Some& some) {
+template <class T, class Label>
+void sparse_cross_entropy(const kernel_args& args, const run_context&) {
+  const row_extents x(args.in[0].dims);
   const Label* labels = args.in[1].as<const Label>();
   for (std::int64_t first = 0, count = 0; first < x.rows; first += count) {
     std::int64_t checked[8];
     count = x.rows - first < 8 ? x.rows - first : 8;
     for (std::int64_t r = 0; r < count; ++r) checked[r] = checked_label(labels, first + r, x.n);
-    some(first, count, checked);
+    dispatch<entropy_rows<T>>(args.in[0].as<const T>() + first * x.n, count, x.n,
+                              static_cast<const std::int64_t*>(checked), args.out.as<T>() + first);
   }
-}
-
-template <class T, class Label>
-void sparse_cross_entropy(const kernel_args& args, const run_context&) {
-  const row_extents x(args.in[0].dims);
-  with_labels<Label>(args, x, [&](std::int64_t first, std::int64_t count, const std::int64_t* labels) {
-    dispatch<entropy_rows<T>>(args.in[0].as<const T>() + first * x.n, count, x.n, labels, args.out.as<T>() + first);
-  });
 }
 
 template <class T>
@@ -38855,231 +39072,6 @@ struct kernel<on_cpu, ir::key<ir::keep>> {
 };
 
 }  // namespace tagma::device
-// ---- tagma/device/cpu/kernel/transpose.hpp
-
-/// @file
-/// Transposition on the CPU: rows are copied whole where the last axis stays last, and moved in square blocks where it
-/// does not, so that both sides stay in the cache.
-
-#include <cstring>
-#include <utility>
-
-namespace tagma::device {
-namespace cpu::detail {
-
-/// An axis of the result: its extent, and how far apart its neighbours are on both sides, in elements.
-struct moved_axis {
-  std::int64_t count = 1;
-  std::int64_t from = 0;
-  std::int64_t to = 0;
-};
-
-/// The axes of the result, without those of extent 1, neighbours joined that stay neighbours.
-struct moved_axes {
-  moved_axis axis[max_rank];
-  int count = 0;
-
-  moved_axes(const shape& in, const shape& out, ir::attribute_list order);
-
-  /// The offsets of piece `index` of all axes but those marked.
-  void offsets(std::int64_t index, unsigned skipped, std::int64_t& from, std::int64_t& to) const;
-};
-
-/// Bytes along each side of the blocks that are moved: a cache line, so that each is read once and written once,
-/// wherever the others that are in use lie.
-inline constexpr std::int64_t block_bytes = 64;
-
-/// Moves a rectangle: `rows` run along one axis of the input, no more than a block has, `columns` along one of the
-/// output. The ways from one row and column to the next are in bytes.
-using block_mover = void (*)(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns,
-                             std::int64_t to_row, std::int64_t from_column);
-
-/// Element by element: for those of four bytes and more.
-template <std::size_t Size>
-void move_elements(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
-                   std::int64_t from_column) {
-  constexpr auto size = static_cast<std::int64_t>(Size), most = block_bytes / size;
-  for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
-    const std::int64_t count = columns - c < most ? columns - c : most;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const std::byte* source = from + r * size;
-      std::byte* const target = to + r * to_row;
-      for (std::int64_t k = 0; k < count; ++k, source += from_column) std::memcpy(target + k * size, source, Size);
-    }
-  }
-}
-
-/// Squares of small elements whose rows are vectors of 16 bytes, which every processor has.
-template <class T>
-struct moved_square {
-  typedef T vector __attribute__((vector_size(16)));
-  static constexpr int side = 16 / sizeof(T);
-
-  /// The lower halves, element by element in turn.
-  TAGMA_INLINE static vector low(const vector& a, const vector& b) {
-    if constexpr (side == 16)
-      return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    else
-      return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-  }
-  TAGMA_INLINE static vector high(const vector& a, const vector& b) {
-    if constexpr (side == 16)
-      return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    else
-      return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-  }
-  /// @param to in a block
-  static void move(std::byte* to, const std::byte* from, std::int64_t from_column) {
-    vector one[std::size_t{side}], other[std::size_t{side}], *now = one, *next = other;
-    for (int i = 0; i < side; ++i, from += from_column) std::memcpy(now + i, from, 16);
-    for (int round = 1; round < side; round *= 2) {
-      for (int i = 0; i < side / 2; ++i) {
-        next[2 * i] = low(now[i], now[i + side / 2]);
-        next[2 * i + 1] = high(now[i], now[i + side / 2]);
-      }
-      std::swap(now, next);
-    }
-    for (int i = 0; i < side; ++i) std::memcpy(to + i * block_bytes, now + i, 16);
-  }
-};
-
-using block_mover = void (*)(std::byte*, const std::byte*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
-
-/// The same as `move_elements`, by way of a block of its own.
-template <class T>
-void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
-                std::int64_t from_column) {
-  using square = moved_square<T>;
-  constexpr std::int64_t size = sizeof(T), most = block_bytes / size;
-  const std::int64_t high = rows / square::side * square::side;
-  for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
-    const std::int64_t count = columns - c < most ? columns - c : most, wide = count / square::side * square::side;
-    alignas(64) std::byte block[std::size_t{most * block_bytes}];
-    for (std::int64_t k = 0; k < wide; k += square::side)
-      for (std::int64_t r = 0; r < high; r += square::side)
-        square::move(block + r * block_bytes + k * size, from + k * from_column + r * size, from_column);
-    for (std::int64_t r = 0; r < high; ++r)
-      if (wide == most)
-        std::memcpy(to + r * to_row, block + r * block_bytes, block_bytes);
-      else
-        for (std::int64_t k = 0; k < wide * size; k += 16)
-          std::memcpy(to + r * to_row + k, block + r * block_bytes + k, 16);
-    if (wide < count)
-      move_elements<sizeof(T)>(to + wide * size, from + wide * from_column, high, count - wide, to_row, from_column);
-    if (high < rows)
-      move_elements<sizeof(T)>(to + high * to_row, from + high * size, rows - high, count, to_row, from_column);
-  }
-}
-
-/// For elements of `size` bytes.
-[[nodiscard]] block_mover mover_of(std::int64_t size);
-
-void transpose(const kernel_args& args, const run_context& context);
-
-}  // namespace cpu::detail
-
-template <>
-struct kernel<on_cpu, ir::key<op::transpose>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::transpose};
-};
-
-}  // namespace tagma::device
-
-// ---- tagma/device/cpu/kernel/transpose.ipp
-
-/// @file
-/// Definitions of transpose.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::device::cpu::detail {
-
-TAGMA_DECL moved_axes::moved_axes(const shape& in, const shape& out, ir::attribute_list order) {
-  std::int64_t strides[max_rank]{}, stride = 1;
-  for (int a = in.rank - 1; a >= 0; --a) {
-    strides[a] = stride;
-    stride *= in[a];
-  }
-  for (int a = 0; a < out.rank; ++a) {
-    if (out[a] == 1) continue;
-    const std::int64_t from = strides[order[a]];
-    if (count > 0 && axis[count - 1].from == from * out[a]) {
-      axis[count - 1].count *= out[a];
-      axis[count - 1].from = from;
-    } else {
-      axis[count++] = {out[a], from, 0};
-    }
-  }
-  stride = 1;
-  for (int a = count - 1; a >= 0; --a) {
-    axis[a].to = stride;
-    stride *= axis[a].count;
-  }
-}
-
-TAGMA_DECL void moved_axes::offsets(std::int64_t index, unsigned skipped, std::int64_t& from, std::int64_t& to) const {
-  from = to = 0;
-  for (int a = count - 1; a >= 0; --a) {
-    if ((skipped >> a) & 1) continue;
-    from += index % axis[a].count * axis[a].from;
-    to += index % axis[a].count * axis[a].to;
-    index /= axis[a].count;
-  }
-}
-
-TAGMA_DECL block_mover mover_of(std::int64_t size) {
-  switch (size) {
-    case 1:
-      return &move_block<std::uint8_t>;
-    case 2:
-      return &move_block<std::uint16_t>;
-    case 4:
-      return &move_elements<4>;
-    case 8:
-      return &move_elements<8>;
-    default:
-      return &move_elements<sizeof(string_element)>;
-  }
-}
-
-TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
-  if (args.out.elements() == 0) return;
-  const moved_axes axes(args.in[0].dims, args.out.dims, args.attributes);
-  const auto size = static_cast<std::int64_t>(size_of(args.out.type));
-  if (axes.count == 0 || axes.axis[axes.count - 1].from == 1) {
-    const std::int64_t row = axes.count == 0 ? 1 : axes.axis[axes.count - 1].count;
-    return over_pieces(args.out.elements() / row, row * size, context, [&](std::int64_t first, std::int64_t end) {
-      // Rows that follow each other along the axis before the last one at once.
-      const int before = axes.count - 2;
-      const moved_axis inner = before >= 0 ? axes.axis[before] : moved_axis{};
-      for (std::int64_t p = first, n = 0; p < end; p += n) {
-        std::int64_t from = 0, to = 0;
-        axes.offsets(p, axes.count == 0 ? 0 : 1u << (axes.count - 1), from, to);
-        const std::int64_t rest = inner.count - p % inner.count;
-        n = rest < end - p ? rest : end - p;
-        copy_rows(args.out.data + to * size, row * size, args.in[0].data + from * size, inner.from * size, n,
-                  row * size);
-      }
-    });
-  }
-  int near = 0;  // the axis along which the input is dense
-  while (axes.axis[near].from != 1) ++near;
-  const int last = axes.count - 1;
-  const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
-  const block_mover move = mover_of(size);
-  const std::int64_t high = pieces(block_bytes, size), strips = pieces(rows.count, high);
-  const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
-  over_pieces(parts, high * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
-    for (std::int64_t p = first; p < end; ++p) {
-      std::int64_t from = 0, to = 0;
-      axes.offsets(p / strips, 1u << near | 1u << last, from, to);
-      const std::int64_t row = p % strips * high;
-      move(args.out.data + (to + row * rows.to) * size, args.in[0].data + (from + row) * size,
-           rows.count - row < high ? rows.count - row : high, columns.count, rows.to * size, columns.from * size);
-    }
-  });
-}
-
-}  // namespace tagma::device::cpu::detail
 // ---- tagma/device/cpu/kernel_table.hpp
 
 /// @file

@@ -39,7 +39,7 @@ TAGMA_COLD TAGMA_DECL pool_problem::pool_problem(const shape& x, const shape& y,
   columns = {plane.columns, x[2], y[2]};
 }
 
-[[gnu::noinline]] TAGMA_COLD TAGMA_DECL pool_problem::pool_problem(pool_kind kind, const kernel_args& args)
+TAGMA_COLD TAGMA_DECL pool_problem::pool_problem(pool_kind kind, const kernel_args& args)
     : pool_problem(kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims,
                    kind == pool_kind::maximum || kind == pool_kind::mean ? args.out.dims
                    : kind == pool_kind::mean_gradient                    ? args.in[0].dims

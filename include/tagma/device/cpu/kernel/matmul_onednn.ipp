@@ -6,12 +6,13 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/matmul_onednn.hpp"
+#include "tagma/device/cpu/kernel/transpose.hpp"
 #include "tagma/device/cpu/onednn_primitives.hpp"
 
 namespace tagma::device::cpu::detail {
 
-[[gnu::noinline]] TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k,
-                                                                     bool repeated, bool few)
+TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
+                                                   bool few)
     : rows(m), columns(n), all_rows(m), all_columns(n) {
   if (few) cut_columns(n * (m > k ? m : k), repeated);
   // Multiplications, below which sharing costs more than it gains.
@@ -120,12 +121,12 @@ TAGMA_COLD TAGMA_DECL bool bfloat_product::plan() {
 }
 
 TAGMA_DECL void bfloat_product::turn(const gemm_args<bfloat16>& g, const run_context& context) {
-  constexpr std::int64_t tile = 32;  // of rows and of columns, within the first cache
-  context.threads->parallel_for(pieces(g.m, tile), [&](std::int64_t t) {
-    const std::int64_t last = (t + 1) * tile < g.m ? (t + 1) * tile : g.m;
-    for (std::int64_t first = 0; first < g.k; first += tile)
-      for (std::int64_t i = t * tile; i < last; ++i)
-        for (std::int64_t p = first; p < g.k && p < first + tile; ++p) turned_.data()[i * g.k + p] = g.a[p * g.lda + i];
+  constexpr std::int64_t size = sizeof(bfloat16), high = block_bytes / size;
+  context.threads->parallel_for(pieces(g.m, high), [&](std::int64_t t) {
+    const std::int64_t row = t * high;
+    move_block<std::uint16_t>(reinterpret_cast<std::byte*>(turned_.data() + row * g.k),
+                              reinterpret_cast<const std::byte*>(g.a + row), g.m - row < high ? g.m - row : high, g.k,
+                              g.k * size, g.lda * size);
   });
 }
 

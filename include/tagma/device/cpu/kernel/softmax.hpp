@@ -235,24 +235,17 @@ struct entropy_rows {
   }
 };
 
-/// Calls `some(first, count, labels)` for up to eight rows at a time, whose labels are classes.
-template <class Label, class Some>
-void with_labels(const kernel_args& args, const row_extents& x, const Some& some) {
+template <class T, class Label>
+void sparse_cross_entropy(const kernel_args& args, const run_context&) {
+  const row_extents x(args.in[0].dims);
   const Label* labels = args.in[1].as<const Label>();
   for (std::int64_t first = 0, count = 0; first < x.rows; first += count) {
     std::int64_t checked[8];
     count = x.rows - first < 8 ? x.rows - first : 8;
     for (std::int64_t r = 0; r < count; ++r) checked[r] = checked_label(labels, first + r, x.n);
-    some(first, count, checked);
+    dispatch<entropy_rows<T>>(args.in[0].as<const T>() + first * x.n, count, x.n,
+                              static_cast<const std::int64_t*>(checked), args.out.as<T>() + first);
   }
-}
-
-template <class T, class Label>
-void sparse_cross_entropy(const kernel_args& args, const run_context&) {
-  const row_extents x(args.in[0].dims);
-  with_labels<Label>(args, x, [&](std::int64_t first, std::int64_t count, const std::int64_t* labels) {
-    dispatch<entropy_rows<T>>(args.in[0].as<const T>() + first * x.n, count, x.n, labels, args.out.as<T>() + first);
-  });
 }
 
 template <class T>

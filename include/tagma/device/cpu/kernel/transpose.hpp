@@ -92,8 +92,6 @@ struct moved_square {
   }
 };
 
-using block_mover = void (*)(std::byte*, const std::byte*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
-
 /// The same as `move_elements`, by way of a block of its own.
 template <class T>
 void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
