@@ -137,9 +137,10 @@
 /// Float16 by the instructions of x86-64 (F16C, and their AVX-512 forms), which no processor with AVX2 lacks, and 16
 /// bits as 32, which g++ does half by half; 1 where vectors of eight and of sixteen have them. g++ offers its builtins
 /// only to functions that are compiled for F16C themselves, not to what is inlined into these, so it gets text; clang
-/// before 19 takes lanes one by one. Where TAGMA_PORTABLE compiles loops without AVX2 as well, none has them.
+/// before 19 takes lanes one by one. Where TAGMA_PORTABLE compiles loops without AVX2 as well, none has them, nor under
+/// nvcc, which leaves out that a lambda is to be inlined: its body is compiled for the least of processors.
 /// @{
-#if !defined(__x86_64__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#if !defined(__x86_64__) || defined(__CUDACC__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
 #define TAGMA_HAS_F16C 0
 #elif !defined(__clang__)
 #define TAGMA_HAS_F16C 1
@@ -7474,6 +7475,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   /// Answers a call, from a thread that may wait.
   void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
   void refuse(std::uint64_t request, const error& why);
+  /// Ends the connection, also one that has yet to come about.
   void abort(const error& why);
   /// As it is now, if it is open.
   [[nodiscard]] std::optional<server_status::connection> seen(std::int64_t now_ns);
@@ -7488,6 +7490,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   std::mutex mutex_;
   condition room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
+  std::optional<error> aborted_;
   std::set<std::uint64_t> graphs_;
 };
 
@@ -7523,12 +7526,14 @@ TAGMA_COLD TAGMA_DECL error caught_error() {
 
 TAGMA_DECL void inlet_handler::abort(const error& why) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  aborted_ = why;
   if (link_ != nullptr) link_->abort(why);
 }
 
 TAGMA_DECL void inlet_handler::connected(transport::link& with) {
   const std::lock_guard<std::mutex> lock(mutex_);
   link_ = &with;
+  if (aborted_) link_->abort(*aborted_);
 }
 
 TAGMA_DECL void inlet_handler::end() {

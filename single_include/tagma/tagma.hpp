@@ -208,9 +208,10 @@ void fresh_type(long);
 /// Float16 by the instructions of x86-64 (F16C, and their AVX-512 forms), which no processor with AVX2 lacks, and 16
 /// bits as 32, which g++ does half by half; 1 where vectors of eight and of sixteen have them. g++ offers its builtins
 /// only to functions that are compiled for F16C themselves, not to what is inlined into these, so it gets text; clang
-/// before 19 takes lanes one by one. Where TAGMA_PORTABLE compiles loops without AVX2 as well, none has them.
+/// before 19 takes lanes one by one. Where TAGMA_PORTABLE compiles loops without AVX2 as well, none has them, nor under
+/// nvcc, which leaves out that a lambda is to be inlined: its body is compiled for the least of processors.
 /// @{
-#if !defined(__x86_64__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#if !defined(__x86_64__) || defined(__CUDACC__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
 #define TAGMA_HAS_F16C 0
 #elif !defined(__clang__)
 #define TAGMA_HAS_F16C 1

@@ -76,7 +76,7 @@ def main(program, client, ctl):
             check(ask("2m", "restore", "model-3", "print")[1] == saved[2], "by two again")
         finally:
             for server in servers:
-                server.process.kill()
+                server.kill()
 
         # A server that saves by itself begins with what it has saved, and says so.
         servers = [Server(program, two, task, "--checkpoints", folder, "--checkpoint-every", "0.05", "--keep", "2")
@@ -109,7 +109,7 @@ def main(program, client, ctl):
             check(len(list(pathlib.Path(folder).glob("auto.local.0-*.index.json"))) <= 2, "old ones are removed")
         finally:
             for server in servers:
-                server.process.kill()
+                server.kill()
     print("checkpoints were written, and read by others")
 
 

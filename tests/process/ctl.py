@@ -139,7 +139,7 @@ def main(server, ctl, client, write_program, waiting_client):
         check("was expected" in said, said)
     finally:
         for one in servers:
-            one.process.kill()
+            one.kill()
 
     # With devices besides CPUs, the client's variable is on the first one.
     servers = [Server(server, cluster, task, "--fake-gpus") for task in (0, 1)]
@@ -156,7 +156,7 @@ def main(server, ctl, client, write_program, waiting_client):
         check(len(variables) == 1 and variables[0]["l1"] == 12, variables)
     finally:
         for one in servers:
-            one.process.kill()
+            one.kill()
             one.process.wait()
 
     with tempfile.TemporaryDirectory() as folder:
@@ -209,7 +209,7 @@ def main(server, ctl, client, write_program, waiting_client):
             check(said.startswith("10: ") and "container 'waiting' was reset" in said, said)
             check(run("why", *given) == "no runs are under way\n", "why")
         finally:
-            guarded.process.kill()
+            guarded.kill()
     print("servers were looked into, and a client of another language has used one")
 
 

@@ -149,7 +149,7 @@ def two_trainers(program, client, cluster, kills, draw):
         check_counts([chief, other], died)
     finally:
         for task in [chief, other, *tasks.values()]:
-            task.process.kill()
+            task.kill()
     return away
 
 
@@ -183,7 +183,7 @@ def one_that_sleeps(program, client, cluster, _, draw):
         check_counts([only], 0)
     finally:
         for task in [only, *tasks.values()]:
-            task.process.kill()
+            task.kill()
     return [away]
 
 
@@ -261,7 +261,7 @@ def one_out_of_reach(program, client, _, cuts, draw):
         check_counts([only], 0)
     finally:
         for task in [*tasks, *([only] if only else [])]:
-            task.process.kill()
+            task.kill()
         host.end()
     return away
 
@@ -299,7 +299,7 @@ def one_trainer(program, client, cluster, kills, draw):
                 at = counts[0]
         finally:
             for task in [only, *tasks.values()]:
-                task.process.kill()
+                task.kill()
     print(f"{lost} of {len(only.said('ran'))} runs came behind the newest checkpoint and were lost")
     return away
 

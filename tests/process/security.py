@@ -96,7 +96,7 @@ def main(server, ctl, write_program):
             run("status", *where, "--job", "local", "--task", "0", *admin)
         finally:
             for one in servers:
-                one.process.kill()
+                one.kill()
 
         # A client of another language, with two secrets and with certificates.
         secret, of_chiefs = pathlib.Path(folder, "secret"), pathlib.Path(folder, "chiefs")
@@ -121,7 +121,7 @@ def main(server, ctl, write_program):
                 run("stop", *where, *of_chief)
                 check(one.process.wait(timeout=60) == 0, "it ends well")
             finally:
-                one.process.kill()
+                one.kill()
     print("who may come in came in, and did what they may")
 
 

@@ -29,6 +29,9 @@ class Server:
         command = [program, "--cluster", json.dumps(cluster), "--job", "local", "--task", str(task), *more]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.said = self.process.stderr.readline()
+        if not self.said.startswith("tagma-server: task "):
+            self.kill()
+            raise SystemExit(f"failed: {command} says {self.said}")
         self.rest = []
         self.reader = threading.Thread(target=lambda: self.rest.extend(self.process.stderr), daemon=True)
         self.reader.start()
@@ -38,6 +41,11 @@ class Server:
         status = self.process.wait(timeout=60)
         self.reader.join()
         return status
+
+    def kill(self):
+        """It is gone afterwards, and its port is free."""
+        self.process.kill()
+        self.process.wait(timeout=60)
 
 
 def check(condition, *what):
@@ -101,7 +109,7 @@ def main(program, client):
             check(any("ends" in line for line in server.rest), server.rest)
     finally:
         for server in servers:
-            server.process.kill()
+            server.kill()
 
     # With a secret, a client that has none is refused, in words, and the server goes on.
     with tempfile.TemporaryDirectory() as folder:
@@ -113,7 +121,7 @@ def main(program, client):
             check(done.returncode == 1 and "secret" in done.stderr, done.stdout, done.stderr)
             check(guarded.end(signal.SIGTERM) == 0, "a signal ends it well")
         finally:
-            guarded.process.kill()
+            guarded.kill()
     print("servers were started, used, killed and ended")
 
 

@@ -56,6 +56,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   /// Answers a call, from a thread that may wait.
   void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
   void refuse(std::uint64_t request, const error& why);
+  /// Ends the connection, also one that has yet to come about.
   void abort(const error& why);
   /// As it is now, if it is open.
   [[nodiscard]] std::optional<server_status::connection> seen(std::int64_t now_ns);
@@ -70,6 +71,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   std::mutex mutex_;
   condition room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
+  std::optional<error> aborted_;
   std::set<std::uint64_t> graphs_;
 };
 

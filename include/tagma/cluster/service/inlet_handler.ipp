@@ -26,12 +26,14 @@ TAGMA_COLD TAGMA_DECL error caught_error() {
 
 TAGMA_DECL void inlet_handler::abort(const error& why) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  aborted_ = why;
   if (link_ != nullptr) link_->abort(why);
 }
 
 TAGMA_DECL void inlet_handler::connected(transport::link& with) {
   const std::lock_guard<std::mutex> lock(mutex_);
   link_ = &with;
+  if (aborted_) link_->abort(*aborted_);
 }
 
 TAGMA_DECL void inlet_handler::end() {
