@@ -34,7 +34,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 TEST_CASE("a drawing quotes names and tells apart the kinds of edges and nodes") {
   const auto update = tg::assign(v, tg::sum(x));
   const auto all = tg::group(update);
-  const auto slope = tg::gradient(tg::sum(tg::exp(x)), x);
+  const auto slope = tg::gradient(2.0f * tg::sum(tg::exp(x)), x);
   const auto quoted = tg::make_operation<odd, tg::ir::pack_attributes()>(x);
   const auto program = tg::compile([=] { return tg::outputs(all, slope, quoted); });
   const std::string dot = tg::to_dot(program);

@@ -21,7 +21,8 @@ constexpr auto s = tg::placeholder<"s", double>();
 constexpr auto weighted = [](const auto& e) { return tg::sum(e * (x * x + r)); };
 
 TEST_CASE("gradients of arithmetic, through every kind of broadcast") {
-  const auto value = tg::abs(tg::square(x - r) * c) / (tg::square(r) + 2.0) + tg::maximum(x, c) * tg::minimum(r, s) - (-x);
+  const auto value = tg::abs(tg::square(x - r) * c) / (tg::square(r) + 2.0) + tg::maximum(x, c) * tg::minimum(r, s) -
+                     (-x) + (x - r) * r + (x - c) * c;
   const auto loss = weighted(value);
   const auto slopes = tg::gradients(loss, x, r, c, s);
   const auto dx = std::get<0>(slopes);
@@ -29,14 +30,19 @@ TEST_CASE("gradients of arithmetic, through every kind of broadcast") {
   const auto dc = std::get<2>(slopes);
   const auto ds = std::get<3>(slopes);
   tg::session session(tg::compile([=] { return tg::outputs(loss, dx, dr, dc, ds); }));
-  const tg::tensor<double> at_x(tg::shape{2, 3}, {0.3, -1.2, 0.7, 1.9, -0.4, 0.11}), at_r(tg::shape{3}, {-0.6, 0.9, 1.4});
+  const tg::tensor<double> at_x(tg::shape{2, 3}, {0.3, -1.2, 0.7, 1.9, -0.4, 0.11}),
+      at_r(tg::shape{3}, {-0.6, 0.9, 1.4});
   const tg::tensor<double> at_c(tg::shape{2, 1}, {0.5, -0.8}), at_s(0.2);
   using tg::test::check_gradient;
-  check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, dx), x = v, r = at_r, c = at_c, s = at_s); }, at_x);
-  check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, dr), x = at_x, r = v, c = at_c, s = at_s); }, at_r);
-  check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, dc), x = at_x, r = at_r, c = v, s = at_s); }, at_c);
+  check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, dx), x = v, r = at_r, c = at_c, s = at_s); },
+                 at_x);
+  check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, dr), x = at_x, r = v, c = at_c, s = at_s); },
+                 at_r);
+  check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, dc), x = at_x, r = at_r, c = v, s = at_s); },
+                 at_c);
   const auto at = [&](double v) { return session.run(tg::fetch(loss, ds), x = at_x, r = at_r, c = at_c, s = v); };
-  const double slope = std::get<1>(at(0.2)), quotient = (std::get<0>(at(0.2 + 1e-5)) - std::get<0>(at(0.2 - 1e-5))) / 2e-5;
+  const double slope = std::get<1>(at(0.2)),
+               quotient = (std::get<0>(at(0.2 + 1e-5)) - std::get<0>(at(0.2 - 1e-5))) / 2e-5;
   CHECK(slope == Approx(quotient).epsilon(1e-6));
 }
 

@@ -51,6 +51,25 @@ constexpr bool stops() {
 }
 static_assert(stops());
 
+/// What a gradient sums over rows: `u` alone if signs and factors of columns were taken out.
+template <class T, class Scale>
+constexpr bool sums_what_is_fed(const Scale& scale) {
+  constexpr auto rows = placeholder<"rows", T, 5, 3>(), u = placeholder<"u", T, 5, 3>();
+  constexpr auto mean = placeholder<"mean", T, 3>();
+  const auto built = build(gradient(sum((rows - mean) * scale * u), mean));
+  const auto g = view_of(built);
+  const auto needs = ir::prune<test::room>(g, g.roots);
+  bool fed = g.info(built.roots[0]).name != "sum";
+  for (int i = 0; i < g.size(); ++i)
+    if (g.info(i).name == "sum" && needs[i] == ir::need::value)
+      fed = fed && g.info(g.inputs(i)[0]).name == "placeholder";
+  return fed && g[built.roots[0]].spec == tensor_spec{mean.spec};
+}
+static_assert(sums_what_is_fed<float>(placeholder<"scale", float, 3>()));
+static_assert(sums_what_is_fed<double>(placeholder<"scale", double, 1, 3>()) == false);
+static_assert(sums_what_is_fed<float>(placeholder<"scale", float, 5, 1>()) == false);
+static_assert(sums_what_is_fed<float16>(placeholder<"scale", float16, 3>()) == false);  // the sum could overflow
+
 TEST_CASE("gradients are nodes, at run time as in the compiler") {
   CHECK(type_of_gradient() == tensor_spec{dtype::float32, {3}});
   CHECK(slope_of_slope() == 2);

@@ -11,6 +11,8 @@
 namespace tagma {
 namespace op {
 
+struct broadcast_like;
+struct expand_dims;
 struct multiply;
 
 struct negate : elementwise {
@@ -56,6 +58,18 @@ struct subtract : elementwise {
   }
 };
 
+/// The value that input `i` has everywhere, if the compiler knows it: a number, also one that was stretched, as the
+/// gradient of a sum is.
+[[nodiscard]] constexpr ir::constant_value value_everywhere(const ir::fold_args& f, int i) {
+  ir::node_id of = f.in(i);
+  for (const void* key = f.g.info(of).key; key == &ir::key<broadcast_like> || key == &ir::key<expand_dims>;
+       key = f.g.info(of).key) {
+    if (f.g[of].controls > 0) return {};
+    of = f.g.input(of, 0);
+  }
+  return ir::constant_of(f.g, of);
+}
+
 struct multiply : elementwise {
   static constexpr const char* name = "multiply";
   static constexpr void takes(auto& t) { t.numbers(2); }
@@ -64,7 +78,7 @@ struct multiply : elementwise {
     g.set(1, g.emit(multiply{}, g.upstream, g.in(0)));
   }
   static constexpr void fold(ir::fold_args& f) {
-    const auto a = f.constant(0), b = f.constant(1);
+    const auto a = value_everywhere(f, 0), b = value_everywhere(f, 1);
     if (a.known && b.known)
       f.use_constant(a.value * b.value);
     else if (a.is(1))

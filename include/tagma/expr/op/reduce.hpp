@@ -144,11 +144,25 @@ struct argmin : argmax {
   static constexpr const char* name = "argmin";
 };
 
-/// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
+/// True if `factor` is no scalar, and its product with a tensor of shape `dims` has shape `dims`.
+[[nodiscard]] constexpr bool scales(const shape& factor, const shape& dims) {
+  const int lead = dims.rank - factor.rank;
+  bool differs = false;
+  for (int i = 0; i < factor.rank; ++i) {
+    if (factor.extents[i] == 1) continue;
+    if (lead < 0 || factor.extents[i] != dims.extents[i + lead]) return false;
+    differs = true;
+  }
+  return differs && lead >= 0;
+}
+
+/// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape. Signs, and
+/// factors of floats that are the same along these axes, are taken out of the sum: what remains is often there already,
+/// as in the gradient of a normalisation.
 /// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
 template <class Graph>
 constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& target) {
-  const shape& from = g.spec(value).dims;
+  const shape from = g.spec(value).dims;
   if (from == target) return value;
   const int lead = from.rank - target.rank;
   ir::attribute mask = 0, keep = 0;
@@ -159,6 +173,18 @@ constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& targ
       mask |= 1 << i, keep |= 1 << i;
   }
   if (mask == 0) return value;
+  const bool is_wide = g.spec(value).type == dtype::float32 || g.spec(value).type == dtype::float64;
+  if (g.info(value).key == &ir::key<negate> && g[value].controls == 0) {
+    const ir::node_id total = unbroadcast(g, g.input(value, 0), target);
+    return g.emit_op(negate{}, {&total, 1});
+  }
+  if (g.info(value).key == &ir::key<multiply> && g[value].controls == 0 && is_wide)
+    for (int k = 0; k < 2; ++k)
+      if (const ir::node_id rest = g.input(value, k), factor = g.input(value, 1 - k);
+          g.spec(rest).dims == from && scales(g.spec(factor).dims, target)) {
+        const ir::node_id pair[] = {unbroadcast(g, rest, target), factor};
+        return g.emit_op(multiply{}, pair);
+      }
   return g.emit_op(sum{}, {&value, 1}, ir::pack_attributes(mask, keep).list());
 }
 
