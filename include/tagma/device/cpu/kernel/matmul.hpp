@@ -79,16 +79,19 @@ void matmul(const kernel_args& args, const run_context& context) {
 }
 
 #if TAGMA_ONEDNN_PRIMITIVES
-/// True for a product with so few rows that oneDNN's plain function is quicker than its primitive, which first copies a
-/// second matrix that is transposed, or whose rows are a power of two apart.
-[[nodiscard]] constexpr bool is_plain(std::int64_t rows, bool transpose_b) { return rows < (transpose_b ? 16 : 17); }
+/// True for a product with so few rows, by so large a matrix, that oneDNN's plain function is quicker than its
+/// primitive, which first copies a second matrix that is transposed, or whose rows are a power of two apart. The first
+/// call of that function in a process takes 30 ms, so smaller products, which differ little, keep the primitive.
+[[nodiscard]] constexpr bool is_plain(const gemm_args<float>& g) {
+  return g.k * g.n >= 65536 && g.m <= (g.transpose_b ? 15 : 16);
+}
 
 TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
   const product_extents p(args);
   if (!p.one || p.m == 0 || p.n == 0 || p.k == 0) return nullptr;
   gemm_args<float> g = describe_product<float>(args, p);
   g.make_row();
-  return has_few_rows(g) || is_plain(g.m, g.transpose_b) ? nullptr : onednn_product::make(g, args.repeated);
+  return has_few_rows(g) || is_plain(g) ? nullptr : onednn_product::make(g, args.repeated);
 }
 #endif
 
