@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "support/errors.hpp"
+#include "support/sanitizers.hpp"
 #include "tagma/order.hpp"
 #include "tagma/programs.hpp"
 #include "tagma/tagma.hpp"
@@ -67,7 +68,8 @@ TEST_CASE("a graph that is built is the one that handles stand for") {
   const auto chosen = tg::minimize(cost, tg::adam{}, bias, tg::clip_by_norm(0.5));
   check_same(tg::compile([=] { return tg::outputs(chosen); }),
              b.build({{"train", b.minimize(loss, tg::adam{}, tg::clip_by_norm(0.5), {l.bias})}}));
-  CHECK_THROWS_WITH(b.minimize(loss, tg::adam{}, {}, {y}), Catch::Contains("TAGMA-E302") && Catch::Contains("is add ''"));
+  CHECK_THROWS_WITH(b.minimize(loss, tg::adam{}, {}, {y}),
+                    Catch::Contains("TAGMA-E302") && Catch::Contains("is add ''"));
   const auto given = tg::apply_gradients(tg::ftrl{}, tg::compute_gradients(cost, w, bias));
   check_same(tg::compile([=] { return tg::outputs(given); }),
              b.build({{"train", b.apply_gradients(
@@ -425,6 +427,34 @@ TEST_CASE("a variance that is built is along any axis, in a square as well") {
   CHECK(found[1].as<double>()[0] == 1);
   CHECK(found[1].as<double>()[1] == 25);
   CHECK(found[2].dims() == tg::shape{2, 1});
+}
+
+TEST_CASE("gradients of long chains of signs and factors take neither long nor a deep stack") {
+  const int layers = tg::test::is_sanitized ? 500 : 4000;
+  graph_builder b;
+  const auto in = b.placeholder("in", dtype::float32, {5, 3}), shift = b.placeholder("shift", dtype::float32, {3});
+  const auto factor = b.placeholder("factor", dtype::float32, {3});
+  auto h = in;
+  for (int i = 0; i < layers; ++i) h = b.add("multiply", {b.add("add", {h, shift}), factor});
+  for (int i = 0; i < 15 * layers; ++i) h = b.add("negate", {h});
+  h = b.add("add", {h, shift});
+  for (int i = 0; i < 15 * layers; ++i) h = b.add("negate", {h});
+  const auto loss = b.add("sum", {b.add("tanh", {h})}, {0b11, false});
+  const tg::any_program built = b.build({{"slope", b.gradient(loss, shift)}});
+  CHECK(built.node_count() < static_cast<std::size_t>(80 * layers));
+}
+
+TEST_CASE("a gradient by ones refuses extents that differ") {
+  graph_builder b;
+  const auto left = b.placeholder("left", dtype::float32, {dyn, 3});
+  const auto right = b.placeholder("right", dtype::float32, {dyn, 3});
+  const auto loss = b.add("sum", {b.add("multiply", {left, right})}, {0b11, false});
+  tg::session<tg::any_program> session(b.build({{"slope", b.gradient(loss, left)}}));
+  const tg::tensor<float> three = some({3, 3}, 1), five = some({5, 3}, 2);
+  CHECK(tg::test::code_of([&] { session.run({"slope"}, feed_to("left", three), feed_to("right", five)); }) ==
+        status_code::invalid_argument);
+  const auto got = session.run({"slope"}, feed_to("left", three), feed_to("right", three));
+  CHECK(std::memcmp(got[0].view().data, three.data(), sizeof(float) * 9) == 0);
 }
 
 }  // namespace

@@ -59,12 +59,12 @@ struct subtract : elementwise {
 };
 
 /// The value that input `i` has everywhere, if the compiler knows it: a number, also one that was stretched, as the
-/// gradient of a sum is.
+/// gradient of a sum is. Not where extents vary: the node that is simplified would be the one that checks them.
 [[nodiscard]] constexpr ir::constant_value value_everywhere(const ir::fold_args& f, int i) {
   ir::node_id of = f.in(i);
   for (const void* key = f.g.info(of).key; key == &ir::key<broadcast_like> || key == &ir::key<expand_dims>;
        key = f.g.info(of).key) {
-    if (f.g[of].controls > 0) return {};
+    if (f.g[of].controls > 0 || !f.out.dims.is_static()) return {};
     of = f.g.input(of, 0);
   }
   return ir::constant_of(f.g, of);

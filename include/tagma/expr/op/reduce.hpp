@@ -156,9 +156,9 @@ struct argmin : argmax {
   return differs && lead >= 0;
 }
 
-/// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape. Signs, and
-/// factors of floats that are the same along these axes, are taken out of the sum: what remains is often there already,
-/// as in the gradient of a normalisation.
+/// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape. The outermost
+/// signs, and factors of floats that are the same along these axes, are taken out of the sum: what remains is often
+/// there already, as in the gradient of a normalisation.
 /// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
 template <class Graph>
 constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& target) {
@@ -174,18 +174,33 @@ constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& targ
   }
   if (mask == 0) return value;
   const bool is_wide = g.spec(value).type == dtype::float32 || g.spec(value).type == dtype::float64;
-  if (g.info(value).key == &ir::key<negate> && g[value].controls == 0) {
-    const ir::node_id total = unbroadcast(g, g.input(value, 0), target);
-    return g.emit_op(negate{}, {&total, 1});
-  }
-  if (g.info(value).key == &ir::key<multiply> && g[value].controls == 0 && is_wide)
+  constexpr int most = 4;
+  ir::node_id factors[most]{};
+  int count = 0;
+  bool negative = false;
+  const auto taken_out = [&] {
+    if (g[value].controls > 0) return false;
+    if (g.info(value).key == &ir::key<negate>) {
+      negative = !negative, value = g.input(value, 0);
+      return true;
+    }
+    if (g.info(value).key != &ir::key<multiply> || !is_wide) return false;
     for (int k = 0; k < 2; ++k)
       if (const ir::node_id rest = g.input(value, k), factor = g.input(value, 1 - k);
           g.spec(rest).dims == from && scales(g.spec(factor).dims, target)) {
-        const ir::node_id pair[] = {unbroadcast(g, rest, target), factor};
-        return g.emit_op(multiply{}, pair);
+        factors[count++] = factor, value = rest;
+        return true;
       }
-  return g.emit_op(sum{}, {&value, 1}, ir::pack_attributes(mask, keep).list());
+    return false;
+  };
+  for (int tries = 0; tries < most && taken_out(); ++tries) {
+  }
+  ir::node_id total = g.emit_op(sum{}, {&value, 1}, ir::pack_attributes(mask, keep).list());
+  while (count > 0) {
+    const ir::node_id pair[] = {total, factors[--count]};
+    total = g.emit_op(multiply{}, pair);
+  }
+  return negative ? g.emit_op(negate{}, {&total, 1}) : total;
 }
 
 }  // namespace op

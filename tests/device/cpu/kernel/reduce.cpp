@@ -18,7 +18,7 @@ namespace {
 
 namespace tg = tagma;
 namespace op = tagma::op;
-using tg::test::call, tg::test::distance, tg::test::scattered;
+using tg::test::call, tg::test::call_with, tg::test::distance, tg::test::scattered;
 
 /// The shape of `in` without the axes in `mask`, or with extent 1 there.
 tg::shape reduced(const tg::shape& in, unsigned mask) {
@@ -165,6 +165,31 @@ TEMPLATE_TEST_CASE("threads share what is large and do not change the bytes", ""
         tg::test::call_with<op::sum>({.threads = threads}, many, {axes, 0}, in);
         CHECK(std::memcmp(one.data(), many.data(), one.size() * sizeof(TestType)) == 0);
       }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("threads do not change which of two zeros is the extreme of a column, nor what NaN", "", float,
+                   double, tg::float16, tg::bfloat16) {
+  using T = TestType;
+  std::mt19937 random(5);
+  for (const tg::extent columns : {292, 300, 1028}) {
+    tg::tensor<T> in(tg::shape{2000, columns});
+    for (T& v : in.span()) v = static_cast<T>(random() % 2 == 0 ? 0.0f : -0.0f);
+    for (tg::extent c = 3; c < columns; c += 31)
+      in[static_cast<tg::extent>(random() % 2000) * columns + c] =
+          static_cast<T>(-std::numeric_limits<float>::quiet_NaN());
+    const auto same = [&](auto operation, int threads) {
+      using op_type = decltype(operation);
+      tg::tensor<T> one(tg::shape{columns}), several(one.dims());
+      call_with<op_type>({.threads = 1}, one, {1, 0}, in);
+      call_with<op_type>({.threads = threads}, several, {1, 0}, in);
+      return std::memcmp(one.data(), several.data(), sizeof(T) * one.span().size()) == 0;
+    };
+    for (const int threads : {2, 3, 7}) {
+      CAPTURE(columns, threads);
+      CHECK(same(op::reduce_max{}, threads));
+      CHECK(same(op::reduce_min{}, threads));
     }
   }
 }

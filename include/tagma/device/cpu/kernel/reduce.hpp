@@ -179,10 +179,18 @@ struct join_columns {
   }
 
  private:
+  /// As packs do it, since how many columns there are follows from the threads: the first of equal ones stays, which
+  /// may be zeros with other signs, and there is one NaN.
+  TAGMA_INLINE static C join(C sofar, C x) {
+    if constexpr (Join::is_extreme && std::is_same_v<C, float>)
+      return sofar != sofar || x != x ? __builtin_nanf("") : Join::apply(x, sofar);
+    else
+      return Join::apply(sofar, x);
+  }
   TAGMA_INLINE static void block(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, C* to) {
     if (n < 8) {
       for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t r = 0; r < rows; ++r) to[i] = Join::apply(to[i], static_cast<C>(from[r * stride + i]));
+        for (std::int64_t r = 0; r < rows; ++r) to[i] = join(to[i], static_cast<C>(from[r * stride + i]));
       return;
     }
     // What remains of the last pack is joined with the columns before it, whose results are then dropped.
