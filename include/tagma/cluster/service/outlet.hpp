@@ -85,7 +85,7 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   loss on_loss_;
   mutex mutex_;
   std::shared_ptr<transport::link> link_;
-  bool up_ = false, flushing_ = false, closed_ = false;
+  bool up_ = false, flushing_ = false, closed_ = false, room_came_ = false;
   std::deque<item> waiting_;
 };
 

@@ -58,6 +58,7 @@ TAGMA_DECL void outlet::flush() {
       // One thread sends at a time, so that what is said stays in order.
       if (!up_ || flushing_ || waiting_.empty()) return;
       flushing_ = true;
+      room_came_ = false;
       one = std::move(waiting_.front());
       waiting_.pop_front();
       to = link_;
@@ -75,9 +76,13 @@ TAGMA_DECL void outlet::flush() {
     {
       const std::lock_guard<mutex> lock(mutex_);
       flushing_ = false;
-      if (again) {
+      // Meanwhile there may be room, or the link may be lost: nobody is told again.
+      if (again && link_ == nullptr) {
+        over = true;
+      } else if (again) {
         waiting_.push_front(std::move(one));
-        return;
+        if (link_ == to && !room_came_) return;
+        continue;
       }
     }
     if (over) give_up(one, error(status_code::unavailable, "the connection to " + address_ + " is over"));
@@ -92,7 +97,13 @@ TAGMA_DECL void outlet::connected(transport::link&) {
   flush();
 }
 
-TAGMA_DECL void outlet::writable(transport::link&) { flush(); }
+TAGMA_DECL void outlet::writable(transport::link&) {
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    room_came_ = true;
+  }
+  flush();
+}
 
 TAGMA_DECL void outlet::over(const transport::link& of, const error& why, bool tell) {
   std::deque<item> left;

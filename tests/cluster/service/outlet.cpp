@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/cluster/service/outlet.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/played_network.hpp"
+
+namespace {
+
+namespace tg = tagma;
+namespace transport = tg::transport;
+using tg::service::outlet;
+using tg::test::played_call;
+using tg::test::played_link;
+using tg::test::played_network;
+
+constexpr std::int64_t minute_ns = 60'000'000'000;
+
+std::shared_ptr<outlet> outlet_of(played_network& by) {
+  return std::make_shared<outlet>(by, "a:1", transport::options{}, tg::task_id{"", -1}, minute_ns, nullptr);
+}
+
+TEST_CASE("room that comes while somebody hears that there is none is room") {
+  played_network network;
+  const auto out = outlet_of(network);
+  played_call call;
+  out->ask({}, minute_ns, call);
+  REQUIRE(network.links.size() == 1);
+  played_link& link = *network.links[0];
+  link.answers = {transport::send_status::full};
+  link.before_answer = [&] { link.told->writable(link); };
+  link.told->connected(link);
+  CHECK(link.asked == std::vector<transport::call*>{&call});
+}
+
+TEST_CASE("what is to be sent while the link is lost is not kept for a link that nobody makes") {
+  played_network network;
+  const auto out = outlet_of(network);
+  played_call call;
+  out->ask({}, minute_ns, call);
+  REQUIRE(network.links.size() == 1);
+  played_link& link = *network.links[0];
+  link.answers = {transport::send_status::full};
+  link.before_answer = [&] { link.told->lost(link, tg::error(tg::status_code::unavailable, "gone")); };
+  link.told->connected(link);
+  CHECK(link.asked.empty());
+  CHECK(call.failure.find("Unavailable") == 0);
+  CHECK(network.links.size() == 1);
+
+  // Somebody else has more to say, and so there is a link.
+  played_call first, second;
+  out->ask({}, minute_ns, first);
+  REQUIRE(network.links.size() == 2);
+  played_link& next = *network.links[1];
+  next.answers = {transport::send_status::full};
+  next.before_answer = [&] {
+    next.told->lost(next, tg::error(tg::status_code::unavailable, "gone"));
+    out->ask({}, minute_ns, second);
+  };
+  next.told->connected(next);
+  REQUIRE(network.links.size() == 3);
+  network.links[2]->told->connected(*network.links[2]);
+  CHECK(network.links[2]->asked == std::vector<transport::call*>{&first, &second});
+}
+
+}  // namespace
