@@ -59,6 +59,7 @@ TAGMA_DECL void socket_link::seek(const place& where, std::int64_t until) {
   until_ = until;
   if (over_) return;
   drive();  // calls that wait have deadlines
+  if (over_) return;
   if (where.is_unix) {
     there_ = {net::local::stream_protocol::endpoint(where.path)};
     return try_next();
