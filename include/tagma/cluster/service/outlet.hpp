@@ -57,6 +57,8 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with);
   /// The link, if the process is there.
   [[nodiscard]] std::shared_ptr<transport::link> current();
+  /// For `loss`, by the thread of the network: whether the link that was lost had come about.
+  [[nodiscard]] bool was_up() const { return was_up_; }
   /// Ends the link, and connects no more.
   void close();
 
@@ -86,6 +88,7 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   mutex mutex_;
   std::shared_ptr<transport::link> link_;
   bool up_ = false, flushing_ = false, closed_ = false, room_came_ = false;
+  bool was_up_ = false;  // of the thread of the network
   std::deque<item> waiting_;
 };
 

@@ -111,7 +111,7 @@ TAGMA_DECL void outlet::over(const transport::link& of, const error& why, bool t
     const std::lock_guard<mutex> lock(mutex_);
     if (link_.get() != &of) return;
     if (!TAGMA_BROKEN(link_not_made_again)) link_.reset();
-    up_ = false;
+    was_up_ = std::exchange(up_, false);
     left.swap(waiting_);
     tell = tell && !closed_;
   }

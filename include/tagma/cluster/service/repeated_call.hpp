@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -76,17 +77,20 @@ class repeated_call final : public transport::call {
 
 namespace detail {
 
-/// A client says that it has come back. One who has not come back is not asked for it again before it has, so that
-/// nobody looks for ever for a server that is gone.
+/// A client says that it has come back. One who has not come back is not asked for it again before a connection has
+/// come about, so that nobody looks for ever for a server that is gone.
 class returning final : public transport::call {
  public:
-  /// False if it is said already.
-  [[nodiscard]] bool begin() { return !std::exchange(asked_, true); }
-  void replied(transport::incoming&) noexcept override { asked_ = false; }
+  /// How long to wait before it is said; nothing if it is said already. Who loses one connection after the other before
+  /// there is an answer waits ever longer.
+  /// @param was_up whether the connection that was lost had come about
+  [[nodiscard]] std::optional<std::int64_t> begin(bool was_up);
+  void replied(transport::incoming&) noexcept override { asked_ = false, wait_ns_ = first_wait_ns; }
   void failed(const error&) noexcept override {}
 
  private:
-  bool asked_ = false;  // of the thread of the network
+  bool asked_ = false;  // of the thread of the network, as all of it
+  std::int64_t wait_ns_ = first_wait_ns;
 };
 
 }  // namespace detail

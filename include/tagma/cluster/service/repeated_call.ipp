@@ -5,6 +5,7 @@
 /// Definitions of repeated_call.hpp: in the compiled half, or else in each file that includes it.
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "tagma/base/config.hpp"
@@ -13,19 +14,35 @@
 
 namespace tagma::service {
 
+namespace detail {
+
+TAGMA_DECL std::optional<std::int64_t> returning::begin(bool was_up) {
+  if (!std::exchange(asked_, true)) return 0;
+  if (!was_up) return std::nullopt;
+  return std::exchange(wait_ns_, std::min(2 * wait_ns_, longest_wait_ns));
+}
+
+}  // namespace detail
+
 TAGMA_DECL std::shared_ptr<outlet> outlet_of_client(transport::network& by, std::string address, transport::options how,
                                                     const task_id& who, std::int64_t within_ns, std::uint64_t graph) {
   const auto self = std::make_shared<std::weak_ptr<outlet>>();
-  const auto back = std::make_shared<detail::returning>();  // the outlet's, which lives as long as its links
-  const auto made = std::make_shared<outlet>(by, std::move(address), std::move(how), who, within_ns,
-                                             [self, back, graph, within_ns](const error&) {
-                                               const std::shared_ptr<outlet> lost = self->lock();
-                                               if (lost == nullptr || !back->begin()) return;
-                                               transport::outgoing m;
-                                               m.kind = static_cast<std::uint16_t>(message::keep_graph);
-                                               m.body = edge_of_run{graph, 0, 0, {}}.body();
-                                               lost->ask(std::move(m), within_ns, *back);
-                                             });
+  const auto back = std::make_shared<detail::returning>();
+  // A call is open as long as the outlet or one of its links, which keep it.
+  const auto say = [self, back, graph, within_ns] {
+    const std::shared_ptr<outlet> lost = self->lock();
+    if (lost == nullptr) return;
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(message::keep_graph);
+    m.body = edge_of_run{graph, 0, 0, {}}.body();
+    lost->ask(std::move(m), within_ns, *back);
+  };
+  const auto on_loss = [self, back, say, &by](const error&) {
+    const std::shared_ptr<outlet> lost = self->lock();
+    const auto wait = lost == nullptr ? std::nullopt : back->begin(lost->was_up());
+    if (wait.has_value()) *wait == 0 ? say() : by.after(*wait, say);
+  };
+  const auto made = std::make_shared<outlet>(by, std::move(address), std::move(how), who, within_ns, on_loss);
   *self = made;
   return made;
 }
