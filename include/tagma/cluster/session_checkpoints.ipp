@@ -4,7 +4,7 @@
 /// @file
 /// Definitions of session_checkpoints.hpp: in the compiled half, or else in each file that includes it.
 
-#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,10 +23,10 @@ namespace tagma {
 TAGMA_DECL void cluster_session::check_servers() const {
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!has_state_[t]) continue;
-    const std::shared_ptr<transport::link> link = outlets_[t]->current();
+    const std::optional<transport::identity> who = outlets_[t]->peer();
     const std::string name = to_string(task_device(tasks_[t].id));
-    if (link == nullptr) fail(status_code::unavailable, {name, ": the connection was lost; nothing was saved"});
-    if (link->peer().incarnation != servers_[t])
+    if (!who.has_value()) fail(status_code::unavailable, {name, ": the connection was lost; nothing was saved"});
+    if (who->incarnation != servers_[t])
       fail(status_code::aborted, {name, ": the server was started anew since it got graph ", graph_,
                                   ", and what its variables were is lost; nothing was saved"});
   }

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "support/played_network.hpp"
+#include "tagma/transport/driven_link.hpp"
+#include "tagma/transport/memory/network.hpp"
 
 namespace {
 
@@ -67,6 +69,44 @@ TEST_CASE("what is to be sent while the link is lost is not kept for a link that
   REQUIRE(network.links.size() == 3);
   network.links[2]->told->connected(*network.links[2]);
   CHECK(network.links[2]->asked == std::vector<transport::call*>{&first, &second});
+}
+
+struct quiet final : transport::handler {
+  void received(transport::link&, transport::incoming&) override {}
+};
+
+/// Lets nobody else go on while it hears that there is a link.
+struct slow_listener final : transport::handler {
+  slow_listener(std::shared_ptr<transport::handler> to, transport::latch& heard, transport::latch& go)
+      : of(std::move(to)), told(heard), goes(go) {}
+  void connected(transport::link& with) override {
+    of->connected(with);
+    told.open();
+    goes.wait();
+  }
+  void received(transport::link& from, transport::incoming& m) override { of->received(from, m); }
+  void closed(transport::link& with) override { of->closed(with); }
+  void lost(transport::link& with, const tg::error& why) override { of->lost(with, why); }
+
+  std::shared_ptr<transport::handler> of;
+  transport::latch &told, &goes;
+};
+
+TEST_CASE("who is there is known as soon as somebody is") {
+  transport::memory::network network;
+  transport::options how;
+  how.self = {.job = "worker", .incarnation = 7};
+  network.listen("a:1", how, [] { return std::make_shared<quiet>(); });
+  const auto out = std::make_shared<outlet>(network, "a:1", how, tg::task_id{"worker", -1}, minute_ns, nullptr);
+  CHECK_FALSE(out->peer().has_value());
+  transport::latch told, go;
+  const auto link = network.connect("a:1", how, std::make_shared<slow_listener>(out, told, go), minute_ns);
+  told.wait();
+  const auto who = out->peer();
+  go.open();
+  REQUIRE(who.has_value());
+  CHECK(who->incarnation == 7);
+  network.stop_listening("a:1");
 }
 
 }  // namespace

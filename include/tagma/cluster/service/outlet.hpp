@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -57,6 +58,8 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with);
   /// The link, if the process is there.
   [[nodiscard]] std::shared_ptr<transport::link> current();
+  /// Who is there, if the process is; `link::peer` may know it a moment later.
+  [[nodiscard]] std::optional<transport::identity> peer();
   /// For `loss`, by the thread of the network: whether the link that was lost had come about.
   [[nodiscard]] bool was_up() const { return was_up_; }
   /// Ends the link, and connects no more.
@@ -87,6 +90,7 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   loss on_loss_;
   mutex mutex_;
   std::shared_ptr<transport::link> link_;
+  transport::identity peer_{};
   bool up_ = false, flushing_ = false, closed_ = false, room_came_ = false;
   bool was_up_ = false;  // of the thread of the network
   std::deque<item> waiting_;

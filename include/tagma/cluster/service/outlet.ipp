@@ -4,6 +4,7 @@
 /// @file
 /// Definitions of outlet.hpp: in the compiled half, or else in each file that includes it.
 
+#include <optional>
 #include <utility>
 
 #include "tagma/base/config.hpp"
@@ -89,10 +90,11 @@ TAGMA_DECL void outlet::flush() {
   }
 }
 
-TAGMA_DECL void outlet::connected(transport::link&) {
+TAGMA_DECL void outlet::connected(transport::link& with) {
   {
     const std::lock_guard<mutex> lock(mutex_);
     up_ = true;
+    peer_ = with.peer();
   }
   flush();
 }
@@ -128,6 +130,11 @@ TAGMA_DECL void outlet::lost(transport::link& with, const error& why) { over(wit
 TAGMA_COLD TAGMA_DECL std::shared_ptr<transport::link> outlet::current() {
   const std::lock_guard<mutex> lock(mutex_);
   return up_ ? link_ : nullptr;
+}
+
+TAGMA_DECL std::optional<transport::identity> outlet::peer() {
+  const std::lock_guard<mutex> lock(mutex_);
+  return up_ ? std::optional(peer_) : std::nullopt;
 }
 
 TAGMA_DECL void outlet::close() {
