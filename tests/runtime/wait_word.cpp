@@ -55,3 +55,13 @@ TEST_CASE("everybody who sleeps is woken") {
   for (auto& t : threads) t.join();
   CHECK(awake.load() == 5);
 }
+
+TEST_CASE("what is later than the end of time is the end of time") {
+  constexpr std::int64_t end = wait_word::never;
+  CHECK(tagma::runtime::later(3, 4) == 7);
+  CHECK(tagma::runtime::later(3, -4) == -1);
+  CHECK(tagma::runtime::later(0, end) == end);
+  CHECK(tagma::runtime::later(1, end) == end);
+  CHECK(tagma::runtime::later(end, end) == end);
+  CHECK(tagma::runtime::later(end - 1, 1) == end);
+}

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tagma/runtime/wait_word.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma::test {
@@ -77,7 +78,9 @@ struct played_network final : transport::network {
     return address;
   }
   void stop_listening(const std::string&) override {}
-  void after(std::int64_t ns, std::function<void()> what) override { later.emplace(time + ns, std::move(what)); }
+  void after(std::int64_t ns, std::function<void()> what) override {
+    later.emplace(runtime::later(time, ns), std::move(what));
+  }
   [[nodiscard]] std::int64_t now() const override { return time; }
   /// Lets time go by, and calls what is due then.
   void pass(std::int64_t ns) {
@@ -91,7 +94,7 @@ struct played_network final : transport::network {
 
   std::vector<std::shared_ptr<played_link>> links;
   std::multimap<std::int64_t, std::function<void()>> later;
-  std::int64_t time = 0;
+  std::int64_t time = 1'000'000'000;
 };
 
 }  // namespace tagma::test

@@ -38,6 +38,20 @@ TEST_CASE("two ends meet, and know each other") {
   CHECK(p.b.peer().library == TAGMA_VERSION);
 }
 
+TEST_CASE("who waits for ever is not due at once") {
+  options patient = task("worker");
+  patient.patience.lost_ns = patient.patience.handshake_ns = patient.patience.close_ns = INT64_MAX;
+  both p(patient);
+  p.now = s;
+  p.run();
+  CHECK(p.at_a->last() == "connected");
+  p.pass(3600 * s);
+  CHECK(p.a.with([](const connection& c) { return c.next_timer(); }) > p.now);
+  p.a.close();
+  p.a.advance();
+  CHECK(p.a.with([](const connection& c) { return c.next_timer(); }) > p.now);
+}
+
 TEST_CASE("messages arrive once, whole and in order") {
   met p;
   for (std::uint16_t i = 0; i < 100; ++i) REQUIRE(p.a.send({.kind = i, .body = std::string(i, 'x')}));

@@ -13,6 +13,7 @@
 #include "tagma/cluster/service/checkpoint_folder.hpp"
 #include "tagma/cluster/service/inquiry.hpp"
 #include "tagma/cluster/service/threads.hpp"
+#include "tagma/runtime/wait_word.hpp"
 
 namespace tagma {
 
@@ -78,7 +79,7 @@ TAGMA_DECL void monitored_session::attempt() {
 
 TAGMA_DECL void monitored_session::begin(const run_limits& limits) {
   session_.reset();
-  const std::int64_t begun = network_.now(), until = begun + options_.wait_ns;
+  const std::int64_t begun = network_.now(), until = runtime::later(begun, options_.wait_ns);
   const runtime::run_guard stops(limits);
   for (;;) {
     try {
@@ -98,7 +99,7 @@ TAGMA_DECL void monitored_session::begin(const run_limits& limits) {
 }
 
 TAGMA_DECL run_limits monitored_session::left_of(run_limits all, std::int64_t begun) const {
-  if (all.timeout_ns > 0) all.timeout_ns = std::max<std::int64_t>(begun + all.timeout_ns - network_.now(), 1);
+  if (all.timeout_ns > 0) all.timeout_ns = std::max<std::int64_t>(all.timeout_ns - (network_.now() - begun), 1);
   return all;
 }
 

@@ -19,6 +19,7 @@
 #include "tagma/device/program_file.hpp"
 #include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/session_core.hpp"
+#include "tagma/runtime/wait_word.hpp"
 #include "tagma/transport/broken.hpp"
 
 namespace tagma {
@@ -307,7 +308,7 @@ TAGMA_DECL std::vector<any_tensor> cluster_session::run_outputs(const std::vecto
   const service::wait_limits waits(limits);
   service::check_feeds(program_.graph(), feeds);
   const planned_run plan = plan_run(wanted);
-  const std::int64_t until = network_.now() + options_.run_ns;
+  const std::int64_t until = runtime::later(network_.now(), options_.run_ns);
   std::int64_t again_until = 0;
   for (;;) {
     add_missing_parts();
@@ -316,7 +317,7 @@ TAGMA_DECL std::vector<any_tensor> cluster_session::run_outputs(const std::vecto
       return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, waits, again);
     } catch (const error&) {
       // What changes nothing may be done again, as a run of its own.
-      if (again_until == 0) again_until = std::min(until, network_.now() + options_.again_ns);
+      if (again_until == 0) again_until = std::min(until, runtime::later(network_.now(), options_.again_ns));
       if (plan.updates || !again || network_.now() >= again_until) throw;
     }
     waits.guard.check();

@@ -59,8 +59,8 @@ class condition {
   void wait_for(mutex& m, std::int64_t ns) {
     timespec end{};
     clock_gettime(CLOCK_MONOTONIC, &end);
-    const std::int64_t total = end.tv_nsec + ns;
-    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
+    const std::int64_t total = end.tv_nsec + ns % 1'000'000'000;
+    end.tv_sec += static_cast<time_t>(ns / 1'000'000'000 + total / 1'000'000'000);
     end.tv_nsec = static_cast<long>(total % 1'000'000'000);
     pthread_cond_timedwait(&condition_, &m.mutex_, &end);
   }

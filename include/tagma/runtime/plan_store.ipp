@@ -8,6 +8,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/control_group.hpp"
 #include "tagma/runtime/plan_store.hpp"
+#include "tagma/runtime/wait_word.hpp"
 
 namespace tagma::runtime {
 
@@ -126,7 +127,7 @@ TAGMA_COLD TAGMA_DECL bool plan_store::let_one_go() {
 
 TAGMA_COLD TAGMA_DECL bool plan_store::close(std::int64_t patience_ns) noexcept {
   end_.begin();
-  const std::int64_t end = patience_ns < 0 ? wait_word::never : now_ns() + patience_ns;
+  const std::int64_t end = patience_ns < 0 ? wait_word::never : later(now_ns(), patience_ns);
   const mutex_lock lock(mutex_);
   while (visits_ > 0)
     if (!wait(end)) return false;

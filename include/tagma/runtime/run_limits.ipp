@@ -8,6 +8,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/run_limits.hpp"
+#include "tagma/runtime/wait_word.hpp"
 
 namespace tagma {
 
@@ -59,7 +60,7 @@ TAGMA_COLD TAGMA_DECL void join(array_view<run_limits> given) {
 TAGMA_DECL run_guard::run_guard(const run_limits& limits, std::int64_t session_timeout_ns, closing* session)
     : stop_(limits.stop),
       timeout_ns_(limits.timeout_ns == 0 ? session_timeout_ns : limits.timeout_ns),
-      end_(timeout_ns_ > 0 ? now_ns() + timeout_ns_ : wait_word::never),
+      end_(timeout_ns_ > 0 ? later(now_ns(), timeout_ns_) : wait_word::never),
       session_(session),
       limited_(timeout_ns_ > 0 || stop_.requested != nullptr || stop_.next != nullptr) {}
 

@@ -22,6 +22,11 @@ namespace tagma::runtime {
 /// The monotonic clock, in nanoseconds.
 [[nodiscard]] std::int64_t now_ns();
 
+/// The moment that is `ns` behind `now`; the end of time if that is later.
+[[nodiscard]] constexpr std::int64_t later(std::int64_t now, std::int64_t ns) {
+  return ns > 0 && now > INT64_MAX - ns ? INT64_MAX : now + ns;
+}
+
 void relax();
 
 /// A number of changes, which threads can wait for. A change costs no call of the system while nobody sleeps.

@@ -10,6 +10,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/io/crc32c.hpp"
+#include "tagma/runtime/wait_word.hpp"
 #include "tagma/transport/broken.hpp"
 #include "tagma/transport/connection.hpp"
 
@@ -404,7 +405,7 @@ TAGMA_DECL void connection::goodbye(std::int64_t now) {
     fail_call(calls_.any(), error(status_code::unavailable, sentence({name(), " has closed the connection"})));
   if (is_over() || closing_) return;
   closing_ = true;
-  close_by_ns_ = now + set_.how.patience.close_ns;
+  close_by_ns_ = runtime::later(now, set_.how.patience.close_ns);
   guarded([&] { handler_.closing(self_); });
 }
 
@@ -454,9 +455,9 @@ TAGMA_DECL std::int64_t connection::next_timer() const {
   const patience& p = set_.how.patience;
   std::int64_t next = std::min(calls_.next_deadline(), close_by_ns_);
   if (stage_ == stage::waits) return next;
-  if (stage_ == stage::meets) return std::min(next, started_ns_ + p.handshake_ns);
+  if (stage_ == stage::meets) return std::min(next, runtime::later(started_ns_, p.handshake_ns));
   if (!TAGMA_BROKEN(heartbeat_forgotten)) next = std::min(next, next_ping_ns_);
-  return TAGMA_BROKEN(loss_not_seen) ? next : std::min(next, heard_ns_ + p.lost_ns);
+  return TAGMA_BROKEN(loss_not_seen) ? next : std::min(next, runtime::later(heard_ns_, p.lost_ns));
 }
 
 TAGMA_DECL void connection::advance(std::int64_t now) {
@@ -476,7 +477,7 @@ TAGMA_DECL void connection::advance(std::int64_t now) {
     if (is_over()) return;
   }
   if (stage_ == stage::open && now >= next_ping_ns_ && !TAGMA_BROKEN(heartbeat_forgotten)) {
-    next_ping_ns_ = now + p.heartbeat_ns;
+    next_ping_ns_ = runtime::later(now, p.heartbeat_ns);
     if (!out_.has_control(frame_type::ping))
       out_.control({.type = frame_type::ping, .value = static_cast<std::uint64_t>(now)});
   }
@@ -536,7 +537,7 @@ TAGMA_DECL void connection::close(std::int64_t now) {
     return abort(
         error(status_code::cancelled, sentence({"the connection to ", name(), " was closed before it was there"})));
   closing_ = true;
-  close_by_ns_ = now + set_.how.patience.close_ns;
+  close_by_ns_ = runtime::later(now, set_.how.patience.close_ns);
   settle(now);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tagma/base/config.hpp"
+#include "tagma/runtime/wait_word.hpp"
 #include "tagma/transport/driven_link.hpp"
 
 namespace tagma::transport {
@@ -21,8 +22,7 @@ TAGMA_DECL send_result driven_link::send(outgoing message) { return submit({.mes
 TAGMA_DECL send_result driven_link::start(outgoing message, std::int64_t timeout_ns, call& with) {
   if (timeout_ns <= 0) tagma::fail(status_code::invalid_argument, "a call has a time in which it is to be answered");
   order o{.message = std::move(message), .flags = frame_wants_reply};
-  const std::int64_t now = clock();
-  o.deadline_ns = timeout_ns > INT64_MAX - now ? INT64_MAX : now + timeout_ns;
+  o.deadline_ns = runtime::later(clock(), timeout_ns);
   return submit(std::move(o), &with);
 }
 

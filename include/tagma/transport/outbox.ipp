@@ -9,6 +9,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/io/crc32c.hpp"
+#include "tagma/runtime/wait_word.hpp"
 #include "tagma/transport/broken.hpp"
 #include "tagma/transport/outbox.hpp"
 
@@ -177,7 +178,7 @@ TAGMA_DECL void outbox::push_message(std::int64_t now) {
           .value = m.bulk.size()};
   if ((o.flags & frame_wants_reply) != 0)
     f.time_left_ms = static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>((o.deadline_ns - now + 999'999) / 1'000'000, 1, UINT32_MAX));
+        std::clamp<std::int64_t>(runtime::later(o.deadline_ns - now, 999'999) / 1'000'000, 1, UINT32_MAX));
   if (!m.bulk.empty()) {
     if (++last_transfer_ == 0) ++last_transfer_;
     f.transfer = last_transfer_;

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "support/played_network.hpp"
@@ -84,6 +85,26 @@ TEST_CASE("who loses connections that come about at once does not look all the t
     while (network.links.size() == made) network.pass(s / 100);
   }
   CHECK(network.now() > 1900 * s);
+}
+
+TEST_CASE("what may be asked again for ever is asked again") {
+  played_network network;
+  const auto out = std::make_shared<tg::service::outlet>(network, "a:1", transport::options{}, tg::task_id{"", -1},
+                                                         minute_ns, nullptr);
+  std::string ended;
+  tg::service::repeated_call call(network, *out, message::run_part, {}, nullptr, INT64_MAX, INT64_MAX,
+                                  [&](const tg::error* why) { ended = why == nullptr ? "answered" : why->what(); });
+  call.start();
+  REQUIRE(network.links.size() == 1);
+  comes_up(network);
+  is_lost(network);
+  network.pass(minute_ns);
+  REQUIRE(network.links.size() == 2);
+  comes_up(network);
+  REQUIRE(network.links.back()->asked.size() == 1);
+  transport::incoming reply;
+  network.links.back()->asked[0]->replied(reply);
+  CHECK(ended == "answered");
 }
 
 }  // namespace

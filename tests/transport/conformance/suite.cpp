@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What all that carries connections must do.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <string>
@@ -258,6 +259,26 @@ TEST_CASE("conformance: who connects waits for who listens") {
   });
 }
 
+TEST_CASE("conformance: who connects for ever waits for who listens") {
+  on_each([](carrier& c) {
+    std::string address;
+    {
+      scene before(c);
+      address = before.address;
+    }
+    const auto told = std::make_shared<service>();
+    options server = task("ps"), client = task("worker");
+    c.prepare(server);
+    c.prepare(client);
+    const auto l = c.client().connect(address, patient(client), told, INT64_MAX);
+    const auto at_server = std::make_shared<service>();
+    c.server().after(20 * ms, [&] { c.server().listen(address, patient(server), [&] { return at_server; }); });
+    REQUIRE(c.comes([&] { return !told->told().empty() && (told->has("lost") || at_server->has("connected")); }));
+    CHECK(told->has("connected"));
+    c.server().stop_listening(address);
+  });
+}
+
 TEST_CASE("conformance: an address is listened at once") {
   on_each([](carrier& c) {
     scene on(c);
@@ -344,6 +365,16 @@ TEST_CASE("conformance: timers are called in order") {
     };
     REQUIRE(c.comes([&] { return size() == 3; }));
     CHECK(order == std::vector{2, 1, 0});
+  });
+}
+
+TEST_CASE("conformance: what is to be called at the end of time is not called before") {
+  on_each([](carrier& c) {
+    const auto early = std::make_shared<std::atomic<int>>(0), soon = std::make_shared<std::atomic<int>>(0);
+    c.client().after(INT64_MAX, [early] { ++*early; });
+    c.client().after(5 * ms, [soon] { ++*soon; });
+    REQUIRE(c.comes([&] { return *soon == 1; }));
+    CHECK(*early == 0);
   });
 }
 

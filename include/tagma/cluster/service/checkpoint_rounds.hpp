@@ -21,6 +21,7 @@
 #include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/service/repeated_call.hpp"
 #include "tagma/runtime/caught.hpp"
+#include "tagma/runtime/wait_word.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma::service {
@@ -116,7 +117,7 @@ class checkpoint_rounds::pause {
   /// True if no run is open any more; else they go on.
   [[nodiscard]] bool begin(std::int64_t within_ns) {
     if (within_ns <= 0) return false;
-    const std::int64_t until = of_.whom_.by.now() + within_ns;
+    const std::int64_t until = runtime::later(of_.whom_.by.now(), within_ns);
     std::vector<run_number> begun;
     for (;;) {
       bool held = true;

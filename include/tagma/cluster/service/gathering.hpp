@@ -22,6 +22,7 @@
 #include "tagma/cluster/service/threads.hpp"
 #include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/run_limits.hpp"
+#include "tagma/runtime/wait_word.hpp"
 #include "tagma/transport/link.hpp"
 
 namespace tagma::service {
@@ -32,7 +33,7 @@ struct wait_limits {
   explicit wait_limits(const run_limits& of = runtime::no_limits)
       : given(of),
         guard(of),
-        end_ns(of.timeout_ns > 0 ? runtime::now_ns() + of.timeout_ns : runtime::wait_word::never) {}
+        end_ns(of.timeout_ns > 0 ? runtime::later(runtime::now_ns(), of.timeout_ns) : runtime::wait_word::never) {}
 
   const run_limits& given;
   runtime::run_guard guard;
@@ -63,7 +64,7 @@ class gathering {
   void wait(const GiveUp& give_up, const wait_limits& limits = wait_limits()) {
     constexpr std::int64_t never = runtime::wait_word::never;
     const std::int64_t began = runtime::now_ns();
-    std::int64_t next = limits.tell_after_ns > 0 ? began + limits.tell_after_ns : never;
+    std::int64_t next = limits.tell_after_ns > 0 ? runtime::later(began, limits.tell_after_ns) : never;
     std::unique_lock<std::mutex> lock(mutex_);
     for (bool given_up = false; open_ != 0;) {
       if (given_up) {

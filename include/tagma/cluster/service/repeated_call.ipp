@@ -10,6 +10,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/repeated_call.hpp"
+#include "tagma/runtime/wait_word.hpp"
 #include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
@@ -55,7 +56,7 @@ TAGMA_DECL repeated_call::repeated_call(transport::network& by, outlet& to, mess
       kind_(kind),
       body_(std::move(body)),
       bulk_(std::move(bulk)),
-      until_(by.now() + timeout_ns),
+      until_(runtime::later(by.now(), timeout_ns)),
       again_ns_(again_ns),
       on_end_(std::move(on_end)) {}
 
@@ -94,7 +95,7 @@ TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
   // A process that answers does not do so with Unavailable: the connection is lost, or there was none.
   lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
   const std::int64_t now = network_.now();
-  if (again_until_ == 0) again_until_ = std::min(until_, now + again_ns_);
+  if (again_until_ == 0) again_until_ = std::min(until_, runtime::later(now, again_ns_));
   if (why.code() != status_code::unavailable || TAGMA_BROKEN(asked_once) || now >= again_until_ ||
       given_up_.load(memory_order::acquire))
     return end(&why);

@@ -49,7 +49,7 @@ class condition {
   /// For so many nanoseconds at most.
   template <class Lock>
   void wait_for(Lock& lock, std::int64_t ns) {
-    wait_until(lock, runtime::now_ns() + ns);
+    wait_until(lock, runtime::later(runtime::now_ns(), ns));
   }
   /// Until there may be a reason to stop.
   template <class Lock>

@@ -12,6 +12,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/threads.hpp"
 #include "tagma/runtime/turns.hpp"
+#include "tagma/runtime/wait_word.hpp"
 
 namespace tagma::service {
 
@@ -43,7 +44,7 @@ TAGMA_DECL void thread::join() {
 
 TAGMA_DECL void pause_for(std::int64_t ns) {
   runtime::wait_word nobody;
-  nobody.sleep_until(nobody.load(memory_order::relaxed), runtime::now_ns() + ns);
+  nobody.sleep_until(nobody.load(memory_order::relaxed), runtime::later(runtime::now_ns(), ns));
 }
 
 TAGMA_DECL void pause_for(std::int64_t ns, const run_limits& limits) {

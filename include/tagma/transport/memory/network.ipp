@@ -47,7 +47,7 @@ TAGMA_DECL options network::local(options how) {
 TAGMA_DECL std::int64_t network::now() const { return runtime::now_ns(); }
 
 TAGMA_DECL void network::after(std::int64_t ns, std::function<void()> what) {
-  const std::int64_t when = now() + ns;
+  const std::int64_t when = runtime::later(now(), ns);
   const mutex_lock lock(shared_->mutex);
   shared_->later.emplace(std::pair(when, shared_->planned++), std::move(what));
   shared_->changed.notify_all();
@@ -61,7 +61,7 @@ TAGMA_DECL std::shared_ptr<link> network::connect(const std::string& address, co
     const mutex_lock lock(shared_->mutex);
     shared_->fresh.push_back(made);
   }
-  after(0, [this, made, address, until = now() + within_ns] { try_connect(made, address, until); });
+  after(0, [this, made, address, until = runtime::later(now(), within_ns)] { try_connect(made, address, until); });
   return made;
 }
 

@@ -21,6 +21,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/turns.hpp"
+#include "tagma/runtime/wait_word.hpp"
 #include "tagma/transport/driven_link.hpp"
 #include "tagma/transport/network.hpp"
 #include "tagma/transport/simulated/threads.hpp"
@@ -117,7 +118,7 @@ class world final : private stage {
   bool step();
   /// Lets things happen until then.
   void run_until(std::int64_t ns);
-  void run_for(std::int64_t ns) { run_until(now_ + ns); }
+  void run_for(std::int64_t ns) { run_until(runtime::later(now_, ns)); }
   /// Lets things happen until it is so; false if it is not before `within_ns` have passed.
   bool comes(const std::function<bool()>& so, std::int64_t within_ns);
 

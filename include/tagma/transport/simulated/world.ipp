@@ -9,6 +9,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/random.hpp"
+#include "tagma/runtime/wait_word.hpp"
 #include "tagma/transport/simulated/world.hpp"
 
 namespace tagma::transport::simulated {
@@ -34,7 +35,7 @@ TAGMA_DECL void network::sleep(const runtime::wait_word& at, std::int64_t end_ns
 }
 
 TAGMA_DECL void network::after(std::int64_t ns, std::function<void()> what) {
-  world_.at(world_.now_ + ns, [this, what = std::move(what)] {
+  world_.at(runtime::later(world_.now_, ns), [this, what = std::move(what)] {
     if (!alive_ && !ends_) return;
     if (stopped_until_ns_ > world_.now_) return after(stopped_until_ns_ - world_.now_, what);
     const at_home here(*this);
@@ -48,8 +49,9 @@ TAGMA_DECL std::shared_ptr<link> network::connect(const std::string& address, co
   const auto made = std::make_shared<stream>(*this, s, std::move(with));
   made->address = address;
   world_.streams_.push_back(made);
-  world_.at(world_.now_ + world_.draw_delay(),
-            [this, made, until = alive_ ? world_.now_ + within_ns : 0] { world_.try_connect(made, until); });
+  world_.at(
+      world_.now_ + world_.draw_delay(),
+      [this, made, until = alive_ ? runtime::later(world_.now_, within_ns) : 0] { world_.try_connect(made, until); });
   return made;
 }
 
@@ -109,7 +111,7 @@ TAGMA_DECL void world::run_until(std::int64_t ns) {
 }
 
 TAGMA_DECL bool world::comes(const std::function<bool()>& so, std::int64_t within_ns) {
-  const std::int64_t end = now_ + within_ns;
+  const std::int64_t end = runtime::later(now_, within_ns);
   while (!so()) {
     if (!is_due(end)) return false;
     (void)step();
@@ -184,7 +186,7 @@ TAGMA_DECL void world::join(const std::string& a, const std::string& b) {
 
 TAGMA_DECL void world::stop(const std::string& name, std::int64_t ns) {
   network& p = process(name);
-  p.stopped_until_ns_ = std::max(p.stopped_until_ns_, now_ + ns);
+  p.stopped_until_ns_ = std::max(p.stopped_until_ns_, runtime::later(now_, ns));
 }
 
 TAGMA_DECL void world::restart(const std::string& name, bool silently) { end(name, silently, false); }
