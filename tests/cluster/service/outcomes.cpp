@@ -102,4 +102,30 @@ TEST_CASE("numbers that ended out of order are known, up to a number of them") {
   CHECK_FALSE(all.is_over(5));
 }
 
+TEST_CASE("a run that is under way is not over, however many others have ended") {
+  service::outcomes all(0, {4, 1000});
+  told to;
+  CHECK(all.begin(0, to.asker()) == entrance::fresh);
+  CHECK(all.begin(2, to.asker()) == entrance::fresh);
+  CHECK(all.begin(4, to.asker()) == entrance::fresh);
+  for (std::uint64_t step = 5; step < 40; step += 2) all.end(step);
+  CHECK(all.is_over(1));  // nothing is known of it
+  CHECK_FALSE(all.is_over(0));
+  CHECK(all.begin(0, to.asker()) == entrance::joined);
+  all.finish(0, answer("0"));
+  CHECK(to.texts == std::vector<std::string>{"0", "0"});
+  CHECK(all.begin(0, to.asker()) == entrance::told);
+  all.end(2);
+  CHECK(all.begin(2, to.asker()) == entrance::over);
+  all.finish(2, answer("2"));
+  CHECK(to.texts.back() == "2");
+  CHECK(all.open() == std::vector<std::uint64_t>{0, 4});
+  all.end(0);
+  CHECK(all.begin(0, to.asker()) == entrance::over);
+  all.acknowledge(5);
+  CHECK(all.begin(4, to.asker()) == entrance::over);
+  all.finish(4, answer("4"));
+  CHECK(all.open().empty());
+}
+
 }  // namespace

@@ -69,20 +69,25 @@ class outcomes {
   struct entry {
     bool done = false;
     bool refused = false;
+    bool ended = false;  // by its client, while it was under way
     run_answer answer{};
     std::vector<asker> askers{};
   };
 
-  [[nodiscard]] bool over(std::uint64_t step) const { return step < below_ || ended_.count(step) != 0; }
+  [[nodiscard]] bool over(std::uint64_t step) const {
+    // What is known of a run counts, however old it is.
+    const auto found = entries_.find(step);
+    return found != entries_.end() ? found->second.ended : step < below_ || ended_.count(step) != 0;
+  }
   void end_locked(std::uint64_t step);
+  void note_ended(std::uint64_t step);
   void close(std::uint64_t step);
-  void drop();
   void shrink();
   [[nodiscard]] static std::size_t size_of(const run_answer& a);
 
   outcome_limits limits_;
   mutable std::mutex mutex_;
-  std::uint64_t below_;            // all runs before it are over
+  std::uint64_t below_;            // all runs before it are over, but for those that have an entry
   std::set<std::uint64_t> ended_;  // others that are over
   std::map<std::uint64_t, entry> entries_;
   std::size_t done_ = 0, bytes_ = 0;

@@ -64,7 +64,11 @@ TAGMA_DECL void outcomes::finish(std::uint64_t step, run_answer answer) {
 
 TAGMA_DECL void outcomes::close(std::uint64_t step) {
   const auto found = entries_.find(step);
-  if (found == entries_.end() || !found->second.done) return;  // what is under way goes at its end
+  if (found == entries_.end()) return;
+  if (!found->second.done) {  // what is under way goes at its end
+    found->second.ended = !TAGMA_BROKEN(end_not_kept);
+    return;
+  }
   --done_;
   bytes_ -= size_of(found->second.answer);
   entries_.erase(found);
@@ -89,27 +93,26 @@ TAGMA_DECL void outcomes::refuse(std::uint64_t step, const error& why) {
 
 TAGMA_DECL void outcomes::end_locked(std::uint64_t step) {
   if (over(step)) return;
-  if (!TAGMA_BROKEN(end_not_kept)) ended_.insert(step);
+  if (!TAGMA_BROKEN(end_not_kept)) note_ended(step);
   close(step);
-  // The numbers of most clients end one after the other: then one number says it of all.
-  while (!ended_.empty() && *ended_.begin() == below_) ended_.erase(ended_.begin()), ++below_;
-  if (ended_.size() > limits_.runs) {
-    below_ = *ended_.begin() + 1;
-    ended_.erase(ended_.begin());
-    drop();
-  }
 }
 
-TAGMA_DECL void outcomes::drop() {
-  for (auto at = entries_.begin(); at != entries_.end() && at->first < below_;) close(at++->first);
+TAGMA_DECL void outcomes::note_ended(std::uint64_t step) {
+  if (step >= below_) ended_.insert(step);
+  // The numbers of most clients end one after the other: then one number says it of all.
+  while (!ended_.empty() && *ended_.begin() == below_) ended_.erase(ended_.begin()), ++below_;
+  while (ended_.size() > limits_.runs) {
+    below_ = *ended_.begin() + 1;
+    ended_.erase(ended_.begin());
+  }
 }
 
 TAGMA_DECL void outcomes::acknowledge(std::uint64_t before) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto at = entries_.begin(); at != entries_.end() && at->first < before;) close(at++->first);
   if (before <= below_) return;
   below_ = before;
   ended_.erase(ended_.begin(), ended_.lower_bound(before));
-  drop();
 }
 
 TAGMA_DECL bool outcomes::is_over(std::uint64_t step) const {
@@ -121,7 +124,7 @@ TAGMA_DECL std::vector<std::uint64_t> outcomes::open() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<std::uint64_t> steps;
   for (const auto& [step, e] : entries_)
-    if (!e.refused && (!over(step) || !e.done)) steps.push_back(step);
+    if (!e.refused) steps.push_back(step);
   return steps;
 }
 
@@ -140,8 +143,8 @@ TAGMA_DECL void outcomes::shrink() {
     const std::uint64_t step = at->first;
     const bool done = at++->second.done;
     if (!done) continue;
-    ended_.insert(step);
     close(step);
+    note_ended(step);
   }
 }
 

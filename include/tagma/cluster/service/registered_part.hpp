@@ -55,7 +55,8 @@ class registered_part {
   registered_part(add_part what, const any_program& program, kept_session runs, std::shared_ptr<last_told> told,
                   const worker_options& options);
 
-  /// Runs are kept until they have ended; nothing for one that has, and for more than `most_runs` at a time.
+  /// Runs are kept until they have ended; nothing for one that has, for more than `most_runs` at a time, and for a part
+  /// that goes.
   [[nodiscard]] std::shared_ptr<run_state> run(std::uint64_t step);
   /// True if the part takes this edge from another one, or hands it over.
   /// @{
@@ -74,6 +75,8 @@ class registered_part {
   /// @returns which these were, and those before that an error has ended and whose end the client has not seen: who
   /// waits for something of them elsewhere may not know it yet
   std::vector<std::uint64_t> abort(const error& why);
+  /// The part goes: ends all runs, and none begins any more, whoever still holds the part.
+  void close(const error& why);
   /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
   void begin_reset();
   /// Why a run has failed: the container was reset, it was ended from elsewhere, or what it has thrown.
@@ -119,6 +122,7 @@ class registered_part {
   std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
   std::map<std::uint64_t, error> failed_;  // the last ones that were ended by an error
   bool reset_ = false;
+  std::optional<error> closed_;
   service::outcomes outcomes_;
   const void* owner_ = nullptr;  // a connection
   std::uint64_t lease_ = 0;

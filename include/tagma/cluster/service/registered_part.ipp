@@ -45,16 +45,17 @@ TAGMA_DECL registered_part::registered_part(add_part what, const any_program& pr
 TAGMA_DECL std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
   pass();
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (outcomes_.is_over(step) || failed_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0))
-    return nullptr;
-  std::shared_ptr<run_state>& r = runs_[step];
-  if (r == nullptr) r = std::make_shared<run_state>(what_.graph, step, out_);
-  return r;
+  if (closed_) return nullptr;
+  // One that has not ended goes on, also if later ones have, and more of these than are remembered.
+  if (const auto found = runs_.find(step); found != runs_.end()) return found->second;
+  if (outcomes_.is_over(step) || failed_.count(step) != 0 || runs_.size() >= most_runs) return nullptr;
+  return runs_.emplace(step, std::make_shared<run_state>(what_.graph, step, out_)).first->second;
 }
 
 TAGMA_DECL error registered_part::why_not(std::uint64_t step) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const auto ended = failed_.find(step); ended != failed_.end()) return ended->second;
+  if (closed_) return *closed_;
   return {status_code::aborted,
           sentence({"run ", step, " is over, or more than ", most_runs, " of its graph are under way"})};
 }
@@ -144,6 +145,14 @@ TAGMA_COLD TAGMA_DECL void registered_part::list_runs(run_list& to, std::int64_t
     if (told_ != nullptr) one.note = told_->get();
     to.runs.push_back(std::move(one));
   }
+}
+
+TAGMA_DECL void registered_part::close(const error& why) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = why;
+  }
+  (void)abort(why);
 }
 
 TAGMA_DECL std::vector<std::uint64_t> registered_part::abort(const error& why) {

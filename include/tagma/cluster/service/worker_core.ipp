@@ -133,6 +133,7 @@ TAGMA_DECL std::shared_ptr<registered_part> worker_core::add(const add_part& wha
 TAGMA_DECL std::shared_ptr<registered_part> worker_core::add(std::uint64_t graph,
                                                              std::shared_ptr<registered_part> part) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopped_) fail(status_code::aborted, "the server stops");
   if (!parts_.emplace(graph, part).second) fail(status_code::already_exists, {"graph ", graph, " is known already"});
   return part;
 }
@@ -196,7 +197,7 @@ TAGMA_DECL void worker_core::forget(std::uint64_t graph) {
     gone = std::move(found->second);
     parts_.erase(found);
   }
-  gone->abort(error(status_code::aborted, "the client of the graph is gone"));
+  gone->close(error(status_code::aborted, "the client of the graph is gone"));
   (void)crew_.add([gone]() mutable { gone.reset(); });  // its end waits for runs
 }
 
@@ -459,7 +460,7 @@ TAGMA_DECL void worker_core::stop() {
     inlets.swap(inlets_);
     gates.swap(gates_);
   }
-  for (const auto& [graph, part] : parts) part->abort(error(status_code::aborted, "the server stops"));
+  for (const auto& [graph, part] : parts) part->close(error(status_code::aborted, "the server stops"));
   stops_.cancel();
   drivers_.finish();
   crew_.finish();
