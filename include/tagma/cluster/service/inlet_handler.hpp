@@ -5,6 +5,7 @@
 /// One connection to a worker: what comes in goes to the worker, answers go back.
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,7 @@
 #include "tagma/cluster/service/registered_part.hpp"
 #include "tagma/cluster/service/reports.hpp"
 #include "tagma/cluster/service/threads.hpp"
+#include "tagma/runtime/wait_word.hpp"
 #include "tagma/transport/link.hpp"
 
 namespace tagma::service {
@@ -49,22 +51,46 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   void abandoned(transport::link& from, std::uint32_t transfer) override {
     worker_.abandoned(from, transfer, error(status_code::unavailable, "a tensor did not come to its end"));
   }
-  void writable(transport::link&) override { room_.notify_all(); }
+  void writable(transport::link& with) override;
   void closed(transport::link&) override { end(); }
   void lost(transport::link&, const error&) override { end(); }
 
-  /// Answers a call, from a thread that may wait.
+  /// Answers a call, from a thread that may wait for room.
+  /// @{
   void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
   void refuse(std::uint64_t request, const error& why);
+  /// @}
+  /// Answers a call, from the thread of the network, which makes room and so does not wait for it: what there is no
+  /// room for goes when there is some. Who takes no answers loses the connection.
+  /// @{
+  void post_reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
+  void post_refusal(std::uint64_t request, const error& why);
+  /// @}
+  static constexpr std::size_t most_kept = 4096;  ///< answers that there is no room for
   /// Ends the connection, also one that has yet to come about.
   void abort(const error& why);
+  /// @name The end of the server
+  /// @{
+  /// From now on, who answers waits for room for so many nanoseconds at most; then the connection ends.
+  void hurry(std::int64_t ns);
+  /// Says good-bye behind the answers that were given; one that has yet to come about ends.
+  void close(const error& why);
+  /// Waits for its end until then, on the clock of condition::wait_for, and ends it.
+  void finish(std::int64_t until_ns, const error& why);
+  /// @}
   /// As it is now, if it is open.
   [[nodiscard]] std::optional<server_status::connection> seen(std::int64_t now_ns);
   /// The graph of a client that speaks through this connection. False if it is over.
   bool owns(std::uint64_t graph, registered_part& part);
 
  private:
-  void answer(const std::function<transport::send_result(transport::link&)>& send);
+  using answer = std::function<transport::send_result(transport::link&)>;
+
+  [[nodiscard]] static answer reply_of(std::uint64_t request, std::string body,
+                                       std::shared_ptr<const std::string> bulk);
+  [[nodiscard]] static answer refusal_of(std::uint64_t request, const error& why);
+  void send(const answer& a);
+  void post(answer a);
   void end();
 
   inlet_calls worker_;
@@ -72,6 +98,9 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   condition room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
   std::optional<error> aborted_;
+  std::deque<answer> kept_;                               // these wait for room
+  std::int64_t waits_until_ = runtime::wait_word::never;  // for room
+  bool closes_ = false;                                   // when none is kept
   std::set<std::uint64_t> graphs_;
 };
 

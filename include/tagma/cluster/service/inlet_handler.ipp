@@ -41,6 +41,7 @@ TAGMA_DECL void inlet_handler::end() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     link_ = nullptr;
+    kept_.clear();
     graphs.swap(graphs_);
     room_.notify_all();
   }
@@ -57,14 +58,9 @@ TAGMA_DECL bool inlet_handler::owns(std::uint64_t graph, registered_part& part) 
   return true;
 }
 
-TAGMA_DECL void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
-  pass();
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (link_ != nullptr && send(*link_).status == transport::send_status::full) room_.wait_for(lock, 50'000'000);
-}
-
-TAGMA_DECL void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {
-  answer([&](transport::link& to) {
+TAGMA_DECL inlet_handler::answer inlet_handler::reply_of(std::uint64_t request, std::string body,
+                                                         std::shared_ptr<const std::string> bulk) {
+  return [request, body = std::move(body), bulk = std::move(bulk)](transport::link& to) {
     transport::outgoing m;
     m.body = body;
     if (bulk != nullptr) detail::keep_bulk(m, bulk);
@@ -72,11 +68,70 @@ TAGMA_DECL void inlet_handler::reply(std::uint64_t request, std::string body, st
     const transport::send_result sent = to.reply(request, std::move(m));
     if (!sent && kept != nullptr) kept->ended(nullptr);
     return sent;
-  });
+  };
 }
 
-TAGMA_DECL void inlet_handler::refuse(std::uint64_t request, const error& why) {
-  answer([&](transport::link& to) { return to.fail(request, why); });
+TAGMA_DECL inlet_handler::answer inlet_handler::refusal_of(std::uint64_t request, const error& why) {
+  return [request, why](transport::link& to) { return to.fail(request, why); };
+}
+
+TAGMA_DECL void inlet_handler::send(const answer& a) {
+  pass();
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (link_ != nullptr && a(*link_).status == transport::send_status::full) {
+    if (runtime::now_ns() >= waits_until_)
+      return link_->abort(error(status_code::resource_exhausted, "the client does not take its answers"));
+    room_.wait_for(lock, 50'000'000);
+  }
+}
+
+TAGMA_DECL void inlet_handler::post(answer a) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (link_ == nullptr) return;
+  if (a(*link_).status != transport::send_status::full) return;
+  if (kept_.size() < most_kept) return kept_.push_back(std::move(a));
+  link_->abort(error(status_code::resource_exhausted, "the client does not take its answers"));
+}
+
+TAGMA_DECL void inlet_handler::writable(transport::link& with) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  while (!kept_.empty() && kept_.front()(with).status != transport::send_status::full) kept_.pop_front();
+  if (closes_ && kept_.empty()) with.close();
+  room_.notify_all();
+}
+
+TAGMA_DECL void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {
+  send(reply_of(request, std::move(body), std::move(bulk)));
+}
+
+TAGMA_DECL void inlet_handler::refuse(std::uint64_t request, const error& why) { send(refusal_of(request, why)); }
+
+TAGMA_DECL void inlet_handler::post_reply(std::uint64_t request, std::string body,
+                                          std::shared_ptr<const std::string> bulk) {
+  post(reply_of(request, std::move(body), std::move(bulk)));
+}
+
+TAGMA_DECL void inlet_handler::post_refusal(std::uint64_t request, const error& why) { post(refusal_of(request, why)); }
+
+TAGMA_DECL void inlet_handler::hurry(std::int64_t ns) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  waits_until_ = runtime::now_ns() + ns;
+}
+
+TAGMA_DECL void inlet_handler::close(const error& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  closes_ = true;
+  if (link_ == nullptr) aborted_ = why;
+  if (link_ != nullptr && kept_.empty()) link_->close();
+}
+
+TAGMA_DECL void inlet_handler::finish(std::int64_t until_ns, const error& why) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (link_ != nullptr) {
+    const std::int64_t left = until_ns - runtime::now_ns();
+    if (left <= 0) return link_->abort(why);
+    room_.wait_for(lock, left);
+  }
 }
 
 }  // namespace tagma::service

@@ -34,7 +34,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
 
   [[nodiscard]] container state(const std::string& name, isolation kept_apart);
   [[nodiscard]] std::shared_ptr<inlet_handler> accept();
-  /// Ends runs and connections.
+  /// Ends runs, gives their answers to those who take them soon, and ends connections.
   void stop();
   /// Gives its containers the variables that it saved last by itself, and goes on saving them. Before it has clients.
   void begin_own_checkpoints();
@@ -83,7 +83,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void start_others();
   [[nodiscard]] std::string variables_of(const std::string& container);
   [[nodiscard]] worker_view look();
-  void inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from, const transport::incoming& m);
+  void inspect_for(const std::shared_ptr<inlet_handler>& by, const transport::incoming& m);
   void probe_for(const std::shared_ptr<inlet_handler>& by, const transport::incoming& m);
   void begin_recording(std::int64_t most_ns);
   /// Throws FailedPrecondition if nobody has begun, or it has ended by itself.
@@ -92,7 +92,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
 
   /// @name Checkpoints; in checkpoint_calls.hpp
   /// @{
-  void receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::link& from, transport::incoming& m);
+  void receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::incoming& m);
   [[nodiscard]] std::shared_ptr<run_gate> gate_of(const std::string& container);
   [[nodiscard]] std::optional<container> known_state(const std::string& name);
   void go_on(std::vector<std::function<void()>> waiting);

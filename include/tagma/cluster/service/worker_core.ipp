@@ -20,6 +20,13 @@
 
 namespace tagma::service {
 
+namespace detail {
+
+/// How long a server that stops waits for those who take its last answers, in nanoseconds.
+inline constexpr std::int64_t answers_ns = 1'000'000'000;
+
+}  // namespace detail
+
 TAGMA_DECL worker_core::worker_core(transport::network& by, worker_options options)
     : network_(by),
       options_(std::move(options)),
@@ -222,7 +229,7 @@ TAGMA_DECL void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& b
       by->refuse(request, detail::caught_error());
     }
   });
-  if (!taken) by->refuse(request, error(status_code::aborted, "the server stops"));
+  if (!taken) by->post_refusal(request, error(status_code::aborted, "the server stops"));
 }
 
 TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, transport::link& from,
@@ -230,7 +237,7 @@ TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, 
   const std::uint64_t request = m.request;
   if (const auto no = not_permitted(from, m.kind)) {
     // What asks for no answer is left alone.
-    if (m.wants_reply) (void)from.fail(request, *no);
+    if (m.wants_reply) by->post_refusal(request, *no);
     return;
   }
   try {
@@ -273,8 +280,7 @@ TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, 
       case message::keep_graph: {
         const std::uint64_t graph = edge_of_run::read(m.body).graph;
         if (const auto part = find(graph); part != nullptr) keep(by, graph, *part);
-        (void)from.reply(request, {});
-        return;
+        return by->post_reply(request, {});
       }
       case message::run_part: {
         run_part what = run_part::read(m.body);
@@ -289,11 +295,10 @@ TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, 
       }
       case message::list_tasks: {
         const task_list all{{options_.link.self.job, options_.link.self.task}, tasks_of(options_.members)};
-        by->reply(request, all.body());
-        return;
+        return by->post_reply(request, all.body());
       }
       case message::list_devices:
-        return by->reply(request, {}, std::make_shared<const std::string>(offer_.body()));
+        return by->post_reply(request, {}, std::make_shared<const std::string>(offer_.body()));
       case message::list_variables:
         return answer_soon(by, request, [this, by, request, name = std::string(m.body)] {
           by->reply(request, {}, std::make_shared<const std::string>(variables_of(name)));
@@ -304,13 +309,12 @@ TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, 
       case message::read_variable:
       case message::list_runs:
       case message::reset_container:
-        return inspect_for(by, from, m);
+        return inspect_for(by, m);
       case message::probe:
         return probe_for(by, m);
       case message::begin_trace:
         begin_recording(begin_trace::read(m.body).most_ns);
-        (void)from.reply(request, {});
-        return;
+        return by->post_reply(request, {});
       case message::end_trace:
         return answer_soon(by, request, [this, by, request, what = end_trace::read(m.body)] {
           const std::shared_ptr<recording> made = end_recording();
@@ -325,13 +329,13 @@ TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, 
       case message::stop:
         if (options_.stop_asked == nullptr)
           fail(status_code::unimplemented, "this server is part of a program, which ends it by itself");
-        (void)from.reply(request, {});
+        by->post_reply(request, {});
         return options_.stop_asked();
       default:
-        return receive_checkpoint(by, from, m);
+        return receive_checkpoint(by, m);
     }
   } catch (...) {
-    if (m.wants_reply) from.fail(request, detail::caught_error());
+    if (m.wants_reply) by->post_refusal(request, detail::caught_error());
   }
 }
 
@@ -460,13 +464,19 @@ TAGMA_DECL void worker_core::stop() {
     inlets.swap(inlets_);
     gates.swap(gates_);
   }
+  for (const auto& in : inlets)
+    if (const auto alive = in.lock()) alive->hurry(detail::answers_ns);
   for (const auto& [graph, part] : parts) part->close(error(status_code::aborted, "the server stops"));
   stops_.cancel();
   drivers_.finish();
   crew_.finish();
   for (const auto& [name, gate] : gates) gate->drop();
+  const error why(status_code::unavailable, "the server stops");
   for (const auto& in : inlets)
-    if (const auto alive = in.lock()) alive->abort(error(status_code::unavailable, "the server stops"));
+    if (const auto alive = in.lock()) alive->close(why);
+  const std::int64_t until = runtime::now_ns() + detail::answers_ns;
+  for (const auto& in : inlets)
+    if (const auto alive = in.lock()) alive->finish(until, why);
   for (const auto& [address, out] : outlets) out->close();
 }
 

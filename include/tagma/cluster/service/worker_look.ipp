@@ -61,7 +61,7 @@ TAGMA_DECL std::string worker_core::variables_of(const std::string& name) {
   return all.body();
 }
 
-TAGMA_COLD TAGMA_DECL void worker_core::inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from,
+TAGMA_COLD TAGMA_DECL void worker_core::inspect_for(const std::shared_ptr<inlet_handler>& by,
                                                     const transport::incoming& m) {
   const auto kind = static_cast<message>(m.kind);
   if (!is_answered_at_once(kind))
@@ -72,18 +72,14 @@ TAGMA_COLD TAGMA_DECL void worker_core::inspect_for(const std::shared_ptr<inlet_
                        });
   // By this thread, since those of the crew may all wait for runs, which is when somebody asks, and resets.
   inspection a = inspect(look(), kind, std::string(m.body), m.time_left_ns);
-  transport::outgoing reply;
-  reply.body = std::move(a.body);
-  if (a.bulk != nullptr) detail::keep_bulk(reply, std::move(a.bulk));
   if (!a.gone.empty()) (void)crew_.add([gone = std::move(a.gone)]() mutable { gone.clear(); });
-  transport::send_attempt* const kept = reply.attempt;
-  if (!from.reply(m.request, std::move(reply)) && kept != nullptr) kept->ended(nullptr);
+  by->post_reply(m.request, std::move(a.body), std::move(a.bulk));
 }
 
 TAGMA_COLD TAGMA_DECL void worker_core::probe_for(const std::shared_ptr<inlet_handler>& by,
                                                   const transport::incoming& m) {
   const task_id whom = probe::read(m.body).whom;
-  if (whom.task < 0) return by->reply(m.request, probe_result{{}, options_.link.self.incarnation, 0, 0}.body());
+  if (whom.task < 0) return by->post_reply(m.request, probe_result{{}, options_.link.self.incarnation, 0, 0}.body());
   if (!options_.members.has_task(whom.job, whom.task))
     fail(status_code::not_found, {to_string(whom), " is not in the cluster as this server knows it"});
   transport::options how = options_.link;
@@ -91,7 +87,7 @@ TAGMA_COLD TAGMA_DECL void worker_core::probe_for(const std::shared_ptr<inlet_ha
   // Who asks hears what was wrong before its own patience ends.
   probing::start(network_, to_string(options_.members.task_address(whom.job, whom.task)), how, m.time_left_ns / 4 * 3,
                  [by, request = m.request](const error* why, const probe_result& r) {
-                   why != nullptr ? by->refuse(request, *why) : by->reply(request, r.body());
+                   why != nullptr ? by->post_refusal(request, *why) : by->post_reply(request, r.body());
                  });
 }
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/cluster/service/worker_core.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/comes.hpp"
+#include "support/errors.hpp"
+#include "support/servers.hpp"
+#include "tagma/cluster/service/inquiry.hpp"
+#include "tagma/parts.hpp"
+#include "tagma/program_files.hpp"
+#include "tagma/programs.hpp"
+#include "tagma/queues.hpp"
+#include "tagma/tagma.hpp"
+
+namespace {
+
+namespace tg = tagma;
+namespace service = tagma::service;
+namespace transport = tagma::transport;
+using service::message;
+using tg::test::comes;
+using tg::test::servers;
+
+const tg::cluster one({{"ps", {"a:1"}}});
+const service::placed_task ps{{"ps", 0}, "a:1"};
+
+/// A client that asks, and takes hardly any answers until it is told to.
+class slow_client final : public transport::handler {
+ public:
+  explicit slow_client(servers& all) : all_(all) {}
+  /// @param self owns this
+  void ask(const std::shared_ptr<slow_client>& self, const std::vector<message>& kinds, int times) {
+    transport::options how = all_.client().link;
+    how.limits.body_bytes = 1024;
+    how.limits.window_bytes = 4096;
+    link_ = all_.network.connect("a:1", how, std::shared_ptr<transport::handler>(self, this), 20'000'000'000);
+    REQUIRE(comes([&] { return is_up_.load(); }));
+    for (int i = 0; i < times; ++i)
+      for (const message kind : kinds) {
+        asked_.push_back(std::make_unique<one_call>(*this));
+        transport::outgoing m;
+        m.kind = static_cast<std::uint16_t>(kind);
+        if (kind == message::keep_graph) m.body = service::edge_of_run{1, 0, 0, {}}.body();
+        REQUIRE(link_->start(std::move(m), 60'000'000'000, *asked_.back()));
+      }
+  }
+  void take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    takes_ = true;
+    for (const transport::receipt& r : held_) link_->consumed(r);
+    held_.clear();
+  }
+  void leave() {
+    link_->abort(tg::error(tg::status_code::cancelled, "the test is over"));
+    CHECK(comes([&] { return is_over_.load(); }));
+  }
+  [[nodiscard]] int answers() const { return answers_; }
+  [[nodiscard]] int asked() const { return static_cast<int>(asked_.size()); }
+
+  void connected(transport::link&) override { is_up_ = true; }
+  void received(transport::link&, transport::incoming&) override {}
+  void closed(transport::link&) override { is_over_ = true; }
+  void lost(transport::link&, const tg::error&) override { is_over_ = true; }
+
+ private:
+  struct one_call final : transport::call {
+    explicit one_call(slow_client& of) : client(of) {}
+    void replied(transport::incoming& m) noexcept override {
+      const std::lock_guard<std::mutex> lock(client.mutex_);
+      m.held = !client.takes_;
+      if (m.held) client.held_.push_back(m.receipt);
+      ++client.answers_;
+    }
+    void failed(const tg::error&) noexcept override {}
+    slow_client& client;
+  };
+
+  servers& all_;
+  std::shared_ptr<transport::link> link_;
+  std::atomic<bool> is_up_{false}, is_over_{false};
+  std::mutex mutex_;
+  bool takes_ = false;
+  std::vector<transport::receipt> held_;
+  std::atomic<int> answers_{0};
+  std::vector<std::unique_ptr<one_call>> asked_;
+};
+
+/// A server with little room for answers that wait.
+struct narrow : servers {
+  narrow() : servers(tg::cluster{}) {
+    members = one;
+    with.link.limits.queued_messages = 8;
+    start_all(one);
+  }
+};
+
+TEST_CASE("a client that takes no answers has them later, and keeps nobody waiting") {
+  narrow all;
+  const auto client = std::make_shared<slow_client>(all);
+  client->ask(client, {message::list_tasks, message::keep_graph, message::list_devices, message::status}, 60);
+  service::inquiry others(all.network, all.client().link, 20'000'000'000);
+  for (int i = 0; i < 3; ++i) CHECK_FALSE(others.ask({ps, message::list_tasks, {}}).body.empty());
+  CHECK(client->answers() < client->asked());
+  client->take();
+  CHECK(comes([&] { return client->answers() == client->asked(); }));
+  client->leave();
+}
+
+TEST_CASE("a server ends though a client takes no answers") {
+  narrow all;
+  const auto client = std::make_shared<slow_client>(all);
+  client->ask(client, {message::list_variables}, 200);
+  CHECK(comes([&] { return client->answers() > 0; }));
+  all.workers.clear();
+  CHECK(client->answers() < client->asked());
+  client->leave();
+}
+
+TEST_CASE("a server that stops tells those whose runs it ends") {
+  constexpr tg::queue_of<"empty", tg::queue_options{}, tg::spec<float>> q;
+  const tg::any_program taken(tg::compile([=] { return tg::outputs(tg::on<"/job:ps/task:0">(tg::dequeue(q))); }),
+                              {"taken"});
+  for (int i = 0; i < 12; ++i) {
+    servers all(one);
+    tg::cluster_session_options how = all.client();
+    how.again_ns = how.connect_ns = 1'000'000'000;
+    tg::cluster_session session(all.network, one, {"ps", 0}, taken, how);
+    std::string text;
+    std::thread waits([&] { text = tg::test::text_of([&] { session.run("taken"); }); });
+    service::inquiry look(all.network, all.client().link, 20'000'000'000);
+    CHECK(comes([&] {
+      return service::server_status::read(look.ask({ps, message::status, {}}).bulk_text()).runs_begun == 1;
+    }));
+    all.workers.clear();
+    waits.join();
+    INFO(text);
+    CHECK(text.starts_with("Aborted: "));
+    CHECK(text.find("the server stops") != std::string::npos);
+  }
+}
+
+}  // namespace
