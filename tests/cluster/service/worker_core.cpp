@@ -5,14 +5,18 @@
 #include <catch2/catch.hpp>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/comes.hpp"
 #include "support/errors.hpp"
 #include "support/servers.hpp"
+#include "tagma/cluster/service/checkpoint_messages.hpp"
 #include "tagma/cluster/service/inquiry.hpp"
+#include "tagma/device/program_file.hpp"
 #include "tagma/parts.hpp"
 #include "tagma/program_files.hpp"
 #include "tagma/programs.hpp"
@@ -143,6 +147,63 @@ TEST_CASE("a server that stops tells those whose runs it ends") {
     INFO(text);
     CHECK(text.starts_with("Aborted: "));
     CHECK(text.find("the server stops") != std::string::npos);
+  }
+}
+
+/// Asks for one run of a program, has its answer, and loses its connection before it says so.
+void run_and_go(servers& all, const std::string& program) {
+  struct watched final : transport::handler {
+    void received(transport::link&, transport::incoming&) override {}
+    void closed(transport::link&) override { is_over = true; }
+    void lost(transport::link&, const tg::error&) override { is_over = true; }
+    std::atomic<bool> is_over{false};
+  };
+  const auto handler = std::make_shared<watched>();
+  const auto link = all.network.connect("a:1", all.client().link, handler, 20'000'000'000);
+  const auto ask = [&](message kind, std::string body, const std::string& bulk) {
+    service::detail::open_questions open(1);
+    service::inquiry_answer answer;
+    service::detail::open_questions::one call(open, answer);
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(kind);
+    m.body = std::move(body);
+    m.bulk = std::as_bytes(std::span<const char>(bulk));
+    REQUIRE(link->start(std::move(m), 60'000'000'000, call));
+    open.wait();
+    CHECK_FALSE(answer.problem.has_value());
+  };
+  service::add_part part;
+  part.graph = 7, part.tasks = {ps};
+  ask(message::add_part, part.body(), program);
+  service::run_part run;
+  run.graph = 7, run.step = 3, run.outputs = {0};
+  ask(message::run_part, run.body(), {});
+  link->abort(tg::error(tg::status_code::unavailable, "the way is cut"));
+  CHECK(comes([&] { return handler->is_over.load(); }));
+}
+
+TEST_CASE("a run is open while its client may come back") {
+  const std::string program = tg::write_program(tg::any_program(
+      tg::compile([] { return tg::outputs(tg::assign_add(tg::variable<"v", float>(tg::zeros), 1.0f)); }), {"more"}));
+  for (const bool returns : {true, false}) {
+    servers all(tg::cluster{});
+    all.members = one;
+    if (!returns) all.with.lease_ns = 1;
+    all.start_all(one);
+    run_and_go(all, program);
+    service::inquiry others(all.network, all.client().link, 20'000'000'000);
+    // The server has heard that the client is gone once it shows no connection but this one.
+    CHECK(comes([&] {
+      return service::server_status::read(others.ask({ps, message::status, {}}).bulk_text()).connections.size() == 1;
+    }));
+    const auto open = [&] {
+      const auto answer = others.ask({ps, message::hold_runs, service::hold_runs{"", 5, {}}.body()});
+      return service::open_runs::read(answer.body).runs;
+    };
+    if (returns)
+      CHECK(open() == std::vector<service::run_number>{{7, 3}});
+    else
+      CHECK(comes([&] { return open().empty(); }));
   }
 }
 

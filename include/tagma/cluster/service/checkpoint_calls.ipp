@@ -54,8 +54,9 @@ TAGMA_DECL open_runs worker_core::hold(const hold_runs& m) {
   open.runs = gate->inside();
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [graph, part] : parts_) {
-    // Of a graph that is driven from here, the parts count, each where it is.
-    if (part->what().container != m.container || !part->has_owner() || part->driven() != nullptr) continue;
+    // Of a graph that is driven from here, the parts count, each where it is. One whose client does not reach this
+    // server counts until its lease is over: the client may reach others, where its run is not done yet.
+    if (part->what().container != m.container || part->driven() != nullptr) continue;
     for (const std::uint64_t step : part->outcomes().open()) open.runs.emplace_back(graph, step);
   }
   // One whose answer is out may not have left the gate yet.
@@ -168,19 +169,14 @@ TAGMA_DECL void worker_core::save_own() {
   }
 }
 
-TAGMA_DECL void worker_core::receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::link& from,
-                                                transport::incoming& m) {
+TAGMA_DECL void worker_core::receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::incoming& m) {
   const std::uint64_t request = m.request;
   const auto text = [](const std::vector<std::byte>& bytes) {
     return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   switch (static_cast<message>(m.kind)) {
-    case message::hold_runs: {
-      transport::outgoing answer;
-      answer.body = hold(hold_runs::read(m.body)).body();
-      (void)from.reply(request, std::move(answer));
-      return;
-    }
+    case message::hold_runs:
+      return by->post_reply(request, hold(hold_runs::read(m.body)).body());
     case message::save_shard:
       return answer_soon(by, request, [this, by, request, what = save_shard::read(m.body)] {
         by->reply(request, {}, std::make_shared<const std::string>(save(what, true).body()));

@@ -90,10 +90,6 @@ class registered_part {
   void owned_by(const void* connection);
   /// A connection has gone. The number of the lease that begins; 0 if the client has another connection.
   [[nodiscard]] std::uint64_t lapse(const void* connection);
-  [[nodiscard]] bool has_owner() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return owner_ != nullptr;
-  }
   /// False if the client has come back since that lease began.
   [[nodiscard]] bool lapses(std::uint64_t lease);
   /// @}
