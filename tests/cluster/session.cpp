@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/cluster/session.hpp"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <thread>
 
 #include "support/any_tensors.hpp"
+#include "support/comes.hpp"
 #include "support/errors.hpp"
 #include "support/servers.hpp"
 #include "tagma/graph_builder.hpp"
@@ -223,6 +225,48 @@ TEST_CASE("runs take limits, and say which was reached") {
   stops.join();
   session.run("put", feed_to("one", 4.0f));
   CHECK(session.run("away").value<float>() == 8.0f);
+}
+
+TEST_CASE("runs end at their limits while a server is away") {
+  servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
+  const auto v = tg::on<"/job:ps/task:1">(tg::variable<"v", float>(tg::zeros));
+  const auto more = tg::on<"/job:ps/task:1">(tg::assign_add(v, tg::ones_like(v)));
+  const auto read = tg::on<"/job:worker/task:0">(v * 1.0f);
+  const tg::any_program program(tg::compile([=] { return tg::outputs(more, read); }), {"more", "read"});
+  tg::cluster_session_options how = all.client();
+  how.connect_ns = 120'000'000'000;
+  how.stall_ns = 30'000'000;
+  std::atomic<int> told = 0;
+  how.told = [&](const std::string&) { ++told; };
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, program, how);
+  how.run_ns = 200'000'000;
+  how.told = {};
+  tg::cluster_session hasty(all.network, two_and_one, {"worker", 0}, program, how);
+  session.run("more");
+  const bool forgotten = GENERATE(false, true);
+  all.workers[{"ps", 1}].reset();
+  if (forgotten) {  // so that the next run gives it its part again
+    all.start({"ps", 1}, "b:1");
+    CHECK_FALSE(tg::test::text_of([&] { session.run("more", tg::timeout(std::chrono::minutes(1))); }).empty());
+    all.workers[{"ps", 1}].reset();
+  }
+  const auto began = std::chrono::steady_clock::now();
+  const auto ends_with = [&](const char* how_so, const auto& run) {
+    const std::string text = tg::test::text_of(run);
+    INFO(text);
+    CHECK(text.starts_with(how_so));
+  };
+  ends_with("DeadlineExceeded: ", [&] { session.run("more", tg::timeout(std::chrono::milliseconds(100))); });
+  tg::cancellation stop;
+  std::thread stops([&] {
+    tg::test::sleep_ms(100);
+    stop.cancel();
+  });
+  ends_with("Cancelled: ", [&] { session.run("more", tg::stop_with(stop)); });
+  stops.join();
+  ends_with("DeadlineExceeded: ", [&] { hasty.run("more"); });
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(20));
 }
 
 TEST_CASE("who is waited for is told") {

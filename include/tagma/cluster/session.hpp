@@ -149,11 +149,11 @@ class cluster_session {
   void take_devices(std::string_view answer);
   /// @}
   /// For the answers of tasks that may not be there yet: it is told who is missing.
-  [[nodiscard]] service::wait_limits waits_for(const service::task_questions& all);
+  [[nodiscard]] service::wait_limits waits_for(const service::task_questions& all, const service::wait_limits& limits);
   /// Asks all tasks what devices they have, and where the variables of the program are already.
   void learn(std::vector<task_devices>& devices, variable_homes& homes);
-  void add_parts(const std::vector<bool>& which, std::uint64_t first_step);
-  void add_missing_parts();
+  void add_parts(const std::vector<bool>& which, std::uint64_t first_step, const service::wait_limits& limits);
+  void add_missing_parts(const service::wait_limits& limits);
   /// @param again set if it has failed, but may be done by servers that know nothing of it
   std::vector<any_tensor> run(const std::vector<int>& wanted, const std::vector<std::vector<int>>& asked,
                               const std::vector<named_feed>& feeds, bool by_any_server, std::int64_t until,

@@ -33,7 +33,7 @@ TAGMA_DECL cluster_session::cluster_session(transport::network& by, const cluste
     servers_.resize(tasks_.size());
     missing_.resize(tasks_.size());
     lost_.resize(tasks_.size());
-    add_parts(has_part_, 0);
+    add_parts(has_part_, 0, service::wait_limits(options_.opening));
     options_.opening = {};  // what may stop it is not there for longer
   } catch (...) {
     for (const auto& out : outlets_) out->close();
@@ -110,14 +110,15 @@ TAGMA_DECL cluster_session::~cluster_session() {
   }
 }
 
-TAGMA_DECL service::wait_limits cluster_session::waits_for(const service::task_questions& all) {
-  service::wait_limits limits(options_.opening);
-  limits.tell_after_ns = options_.told ? options_.tell_ns : 0;
-  limits.tell = [this, &all](std::int64_t lasted_ns) {
-    const std::string by_master = by_server() ? service::what_opens(graph_, *outlets_[0]) : std::string();
+TAGMA_DECL service::wait_limits cluster_session::waits_for(const service::task_questions& all,
+                                                           const service::wait_limits& limits) {
+  service::wait_limits telling(limits);
+  telling.tell_after_ns = options_.told ? options_.tell_ns : 0;
+  telling.tell = [this, &all, limits](std::int64_t lasted_ns) {
+    const std::string by_master = by_server() ? service::what_opens(graph_, *outlets_[0], limits) : std::string();
     options_.told(by_master.empty() ? service::who_is_missing(tasks_, all, lasted_ns) : by_master);
   };
-  return limits;
+  return telling;
 }
 
 TAGMA_DECL void cluster_session::learn(std::vector<task_devices>& devices, variable_homes& homes) {
@@ -140,7 +141,7 @@ TAGMA_DECL void cluster_session::learn(std::vector<task_devices>& devices, varia
       [&](const error&) {
         for (const auto& out : outlets_) out->close();
       },
-      waits_for(variables));
+      waits_for(variables, service::wait_limits(options_.opening)));
   const std::string prefix = runtime::name_in_container(options_.variable_prefix, "");
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     devices[t].others = service::device_offers::read(offers[t]->bulk_text()).others;
@@ -152,7 +153,8 @@ TAGMA_DECL void cluster_session::learn(std::vector<task_devices>& devices, varia
   }
 }
 
-TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::uint64_t first_step) {
+TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::uint64_t first_step,
+                                           const service::wait_limits& limits) {
   // Whatever can be thrown is thrown before the first question is asked.
   std::vector<std::shared_ptr<const std::string>> files(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t)
@@ -178,14 +180,16 @@ TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::
       m.body = what.body();
     }
     service::detail::keep_bulk(m, std::move(files[t]));
-    outlets_[t]->ask(std::move(m), options_.run_ns, *asked[t]);
+    outlets_[t]->ask(std::move(m), options_.run_ns, *asked[t], &asked[t]->unwanted);
   }
   all.wait(
       [&](const error&) {
-        for (const auto& out : outlets_)
-          if (first_step == 0) out->close();
+        for (std::size_t t = 0; t < tasks_.size(); ++t) {
+          if (asked[t] != nullptr) asked[t]->unwanted.store(true, memory_order::release);
+          first_step == 0 ? outlets_[t]->close() : outlets_[t]->drop_unwanted();
+        }
       },
-      waits_for(asked));
+      waits_for(asked, limits));
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
     const std::uint64_t server = service::added_part::read(asked[t]->body).server;
@@ -202,9 +206,12 @@ TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::
   }
 }
 
-TAGMA_DECL void cluster_session::add_missing_parts() {
+TAGMA_DECL void cluster_session::add_missing_parts(const service::wait_limits& limits) {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (adding_) added_.wait(lock);
+  while (adding_) {
+    limits.guard.check();
+    added_.wait(lock, limits.guard);
+  }
   struct turn {
     ~turn() {
       of.adding_ = false;
@@ -222,7 +229,7 @@ TAGMA_DECL void cluster_session::add_missing_parts() {
     std::exception_ptr failed;
     lock.unlock();
     try {
-      add_parts(one, first_step);
+      add_parts(one, first_step, limits);
     } catch (const error& e) {
       if (e.code() == status_code::invalid_argument)
         failed = std::make_exception_ptr(
@@ -311,7 +318,7 @@ TAGMA_DECL std::vector<any_tensor> cluster_session::run_outputs(const std::vecto
   const std::int64_t until = runtime::later(network_.now(), options_.run_ns);
   std::int64_t again_until = 0;
   for (;;) {
-    add_missing_parts();
+    add_missing_parts(waits);
     bool again = false;
     try {
       return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, waits, again);
@@ -375,14 +382,14 @@ TAGMA_DECL std::vector<any_tensor> cluster_session::run(const std::vector<int>& 
   service::wait_limits lasting(limits);
   lasting.tell_after_ns = options_.told ? options_.stall_ns : 0;
   lasting.tell = [&](std::int64_t lasted_ns) {
-    options_.told(service::what_lasts({graph_, step, lasted_ns, options_.container, tasks_, outlets_, parts_}));
+    options_.told(service::what_lasts({graph_, step, lasted_ns, options_.container, tasks_, outlets_, parts_, limits}));
   };
   // A task that is told to stop says what the run came to, all the same: nothing is lost that it took.
   all.wait(
       [&](const error& why) {
         end_run(step, asked, &why);
         for (const auto& c : calls)
-          if (c != nullptr) c->give_up();
+          if (c != nullptr) c->give_up(why);
       },
       lasting);
   end_run(step, asked, nullptr);

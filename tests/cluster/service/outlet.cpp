@@ -71,6 +71,51 @@ TEST_CASE("what is to be sent while the link is lost is not kept for a link that
   CHECK(network.links[2]->asked == std::vector<transport::call*>{&first, &second});
 }
 
+TEST_CASE("calls that nobody wants any more are not sent") {
+  played_network network;
+  const auto out = outlet_of(network);
+  tg::atomic<bool> unwanted{false}, late{false};
+  played_call wanted, given_up, full, last;
+  out->ask({}, minute_ns, given_up, &unwanted);
+  out->ask({}, minute_ns, wanted);
+  unwanted.store(true);
+  out->drop_unwanted();
+  CHECK(given_up.failure.find("Cancelled") == 0);
+  out->ask({}, minute_ns, last, &unwanted);
+  CHECK(last.failure.find("Cancelled") == 0);
+  played_link& link = *network.links.at(0);
+  link.told->connected(link);
+  CHECK(link.asked == std::vector<transport::call*>{&wanted});
+
+  // Also while somebody hears that there is no room.
+  link.answers = {transport::send_status::full};
+  link.before_answer = [&] {
+    late.store(true);
+    out->drop_unwanted();
+  };
+  out->ask({}, minute_ns, full, &late);
+  CHECK(full.failure.find("Cancelled") == 0);
+  link.told->writable(link);
+  CHECK(link.asked.size() == 1);
+}
+
+TEST_CASE("the time of a call begins when it is asked, and not when somebody is there") {
+  played_network network;
+  const auto out = outlet_of(network);
+  played_call soon, later, last;
+  out->ask({}, minute_ns, last);  // the network says what becomes of it
+  CHECK(network.later.empty());
+  out->ask({}, minute_ns / 60, soon);
+  out->ask({}, minute_ns / 2, later);
+  network.pass(minute_ns / 30);
+  CHECK(soon.failure.find("DeadlineExceeded") == 0);
+  CHECK(later.failure.empty());
+  played_link& link = *network.links.at(0);
+  link.told->connected(link);
+  CHECK(link.asked == std::vector<transport::call*>{&last, &later});
+  CHECK(link.timeouts.back() == minute_ns / 2 - minute_ns / 30);
+}
+
 struct quiet final : transport::handler {
   void received(transport::link&, transport::incoming&) override {}
 };

@@ -87,6 +87,43 @@ TEST_CASE("who loses connections that come about at once does not look all the t
   CHECK(network.now() > 1900 * s);
 }
 
+TEST_CASE("a call that is given up before it is sent ends, and says why") {
+  played_network network;
+  const auto out = std::make_shared<tg::service::outlet>(network, "a:1", transport::options{}, tg::task_id{"", -1},
+                                                         minute_ns, nullptr);
+  const tg::error late(tg::status_code::deadline_exceeded, "it took too long");
+  std::string ended;
+  const auto on_end = [&](const tg::error* why) { ended = why == nullptr ? "answered" : why->what(); };
+  SECTION("while nobody is there") {
+    tg::service::repeated_call call(network, *out, message::run_part, {}, nullptr, 10 * minute_ns, minute_ns, on_end);
+    call.start();
+    call.give_up(late);
+    CHECK(ended == late.what());
+    CHECK(call.attempts() == 1);
+    CHECK_FALSE(call.lost());
+    comes_up(network);
+    CHECK(network.links.back()->asked.empty());
+  }
+  SECTION("while it waits to be asked again") {
+    tg::service::repeated_call call(network, *out, message::run_part, {}, nullptr, 10 * minute_ns, minute_ns, on_end);
+    call.start();
+    comes_up(network);
+    is_lost(network);
+    call.give_up(late);
+    network.pass(s);
+    CHECK(ended == late.what());
+    CHECK(call.lost());
+  }
+  SECTION("for another reason") {
+    tg::service::repeated_call call(network, *out, message::run_part, {}, nullptr, 10 * minute_ns, minute_ns, on_end);
+    call.start();
+    call.give_up(tg::error(tg::status_code::not_found, "another one is not there"));
+    CHECK(ended.find("Cancelled") == 0);
+    comes_up(network);
+    CHECK(network.links.back()->asked.empty());
+  }
+}
+
 TEST_CASE("what may be asked again for ever is asked again") {
   played_network network;
   const auto out = std::make_shared<tg::service::outlet>(network, "a:1", transport::options{}, tg::task_id{"", -1},

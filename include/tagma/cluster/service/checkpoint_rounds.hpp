@@ -60,9 +60,9 @@ class task_round {
   }
   /// Throws the first error.
   void wait() {
-    all_.wait([&](const error&) {
+    all_.wait([&](const error& why) {
       for (const auto& c : calls_)
-        if (c != nullptr) c->give_up();
+        if (c != nullptr) c->give_up(why);
     });
   }
   [[nodiscard]] const std::string& body(std::size_t task) const { return calls_[task]->body(); }

@@ -145,6 +145,7 @@ class question final : public transport::call {
   [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
 
   atomic<bool> answered{false};
+  atomic<bool> unwanted{false};  ///< for the outlet
   std::string body;
   std::vector<std::byte> bulk;
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/cluster.hpp"
 #include "tagma/cluster/service/threads.hpp"
@@ -54,8 +55,12 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
 
   /// Sends a message. Its attempt is told whatever becomes of it.
   void post(transport::outgoing m);
-  /// Asks; the call ends whatever becomes of it.
-  void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with);
+  /// Asks; the call ends whatever becomes of it: with DeadlineExceeded if the process is not there in time.
+  /// @param unwanted outlives the call; nullptr: it is wanted for ever
+  void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with,
+           const atomic<bool>* unwanted = nullptr);
+  /// Ends calls that have become unwanted and were not sent yet, with Cancelled. Those that have been sent stay.
+  void drop_unwanted();
   /// The link, if the process is there.
   [[nodiscard]] std::shared_ptr<transport::link> current();
   /// Who is there, if the process is; `link::peer` may know it a moment later.
@@ -74,11 +79,16 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
  private:
   struct item {
     transport::outgoing what;
-    std::int64_t timeout_ns = 0;
     transport::call* with = nullptr;  // nullptr: no call
+    const atomic<bool>* unwanted = nullptr;
+    std::int64_t deadline_ns = INT64_MAX;
+
+    [[nodiscard]] bool is_wanted() const { return unwanted == nullptr || !unwanted->load(memory_order::acquire); }
   };
 
-  void add(item one);
+  void add(item one, std::int64_t timeout_ns);
+  void drop_late();
+  void drop(bool (*which)(const item&, std::int64_t now), const error& why);
   void flush();
   void over(const transport::link& of, const error& why, bool tell);
   static void give_up(item& one, const error& why);

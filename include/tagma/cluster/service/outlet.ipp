@@ -9,6 +9,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/outlet.hpp"
+#include "tagma/runtime/wait_word.hpp"
 #include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
@@ -29,25 +30,52 @@ TAGMA_DECL void outlet::give_up(item& one, const error& why) {
   if (one.what.attempt != nullptr) one.what.attempt->ended(std::make_exception_ptr(why));
 }
 
-TAGMA_DECL void outlet::post(transport::outgoing m) { add({std::move(m), 0, nullptr}); }
+TAGMA_DECL void outlet::post(transport::outgoing m) { add({.what = std::move(m)}, INT64_MAX); }
 
-TAGMA_DECL void outlet::ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with) {
-  add({std::move(m), timeout_ns, &with});
+TAGMA_DECL void outlet::ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with,
+                            const atomic<bool>* unwanted) {
+  add({std::move(m), &with, unwanted, runtime::later(network_.now(), timeout_ns)}, timeout_ns);
 }
 
-TAGMA_DECL void outlet::add(item one) {
-  bool refused = false;
+TAGMA_DECL void outlet::add(item one, std::int64_t timeout_ns) {
+  bool refused = false, waits = false;
   {
     const std::lock_guard<mutex> lock(mutex_);
-    refused = closed_;
+    refused = closed_ || !one.is_wanted();
     if (!refused && one.with == nullptr && !up_ && TAGMA_BROKEN(early_post_dropped)) refused = true;
     if (!refused) {
       waiting_.push_back(std::move(one));
       if (link_ == nullptr) link_ = network_.connect(address_, how_, shared_from_this(), within_ns_);
+      waits = !up_ && timeout_ns < within_ns_;  // else the link is over before
     }
   }
   if (refused) return give_up(one, error(status_code::cancelled, "the way to " + address_ + " is closed"));
+  if (waits)
+    network_.after(timeout_ns, [self = weak_from_this()] {
+      if (const std::shared_ptr<outlet> still = self.lock()) still->drop_late();
+    });
   flush();
+}
+
+TAGMA_DECL void outlet::drop(bool (*which)(const item&, std::int64_t now), const error& why) {
+  std::deque<item> dropped;
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    std::deque<item> left;
+    for (item& one : waiting_) (which(one, network_.now()) ? dropped : left).push_back(std::move(one));
+    waiting_.swap(left);
+  }
+  for (item& one : dropped) give_up(one, why);
+}
+
+TAGMA_DECL void outlet::drop_unwanted() {
+  drop([](const item& one, std::int64_t) { return !one.is_wanted(); },
+       error(status_code::cancelled, "it was given up"));
+}
+
+TAGMA_DECL void outlet::drop_late() {
+  drop([](const item& one, std::int64_t now) { return one.deadline_ns <= now; },
+       error(status_code::deadline_exceeded, "there was no connection to " + address_ + " in time"));
 }
 
 TAGMA_DECL void outlet::flush() {
@@ -65,10 +93,12 @@ TAGMA_DECL void outlet::flush() {
       to = link_;
     }
     transport::outgoing copy = one.what;
-    bool again = false, over = false;
+    bool again = false, over = false, unwanted = false;
     try {
+      const std::int64_t left = one.deadline_ns - network_.now();
+      if (left <= 0) throw error(status_code::deadline_exceeded, "there was no connection to " + address_ + " in time");
       const transport::send_result sent =
-          one.with == nullptr ? to->send(std::move(copy)) : to->start(std::move(copy), one.timeout_ns, *one.with);
+          one.with == nullptr ? to->send(std::move(copy)) : to->start(std::move(copy), left, *one.with);
       again = sent.status == transport::send_status::full;
       over = sent.status == transport::send_status::closed;
     } catch (const error& e) {
@@ -78,7 +108,9 @@ TAGMA_DECL void outlet::flush() {
       const std::lock_guard<mutex> lock(mutex_);
       flushing_ = false;
       // Meanwhile there may be room, or the link may be lost: nobody is told again.
-      if (again && link_ == nullptr) {
+      if (again && !one.is_wanted()) {
+        unwanted = true;
+      } else if (again && link_ == nullptr) {
         over = true;
       } else if (again) {
         waiting_.push_front(std::move(one));
@@ -87,6 +119,7 @@ TAGMA_DECL void outlet::flush() {
       }
     }
     if (over) give_up(one, error(status_code::unavailable, "the connection to " + address_ + " is over"));
+    if (unwanted) give_up(one, error(status_code::cancelled, "it was given up"));
   }
 }
 

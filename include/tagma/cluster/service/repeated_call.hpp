@@ -40,8 +40,9 @@ class repeated_call final : public transport::call {
                 std::shared_ptr<const std::string> bulk, std::int64_t timeout_ns, std::int64_t again_ns, ending on_end);
 
   void start() { ask(); }
-  /// It is not made again.
-  void give_up() { given_up_.store(true, memory_order::release); }
+  /// It is not made again, nor sent if it was not yet. By one thread, once.
+  /// @param why how it ends then, if that is a limit; else it is Cancelled
+  void give_up(const error& why);
   /// How often it was made.
   [[nodiscard]] int attempts() const { return attempts_; }
   /// Whether the last attempt had no answer, so that nobody knows what the other process has done. With `attempts`, and
@@ -60,6 +61,9 @@ class repeated_call final : public transport::call {
  private:
   void ask();
   void end(const error* why) noexcept;
+  /// As it was given up.
+  /// @param last what is known otherwise
+  void end_given_up(const error& last) noexcept;
 
   transport::network& network_;
   outlet& to_;
@@ -68,6 +72,7 @@ class repeated_call final : public transport::call {
   std::shared_ptr<const std::string> bulk_;
   std::int64_t until_, again_ns_, again_until_ = 0, wait_ns_ = first_wait_ns;
   ending on_end_;
+  std::optional<error> limit_;  // why it was given up; of other threads once that is so
   atomic<bool> given_up_{false};
   int attempts_ = 0;
   bool lost_ = false;

@@ -77,8 +77,16 @@ TAGMA_DECL void repeated_call::ask() {
   if (bulk_ != nullptr) detail::keep_bulk(m, bulk_);
   ++attempts_;
   lost_ = false;
-  to_.ask(std::move(m), left, *this);
+  to_.ask(std::move(m), left, *this, &given_up_);
 }
+
+TAGMA_DECL void repeated_call::give_up(const error& why) {
+  if (why.code() == status_code::deadline_exceeded || why.code() == status_code::cancelled) limit_.emplace(why);
+  given_up_.store(true, memory_order::release);
+  to_.drop_unwanted();
+}
+
+TAGMA_DECL void repeated_call::end_given_up(const error& last) noexcept { end(limit_.has_value() ? &*limit_ : &last); }
 
 TAGMA_DECL void repeated_call::replied(transport::incoming& reply) noexcept {
   try {
@@ -94,14 +102,15 @@ TAGMA_DECL void repeated_call::replied(transport::incoming& reply) noexcept {
 TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
   // A process that answers does not do so with Unavailable: the connection is lost, or there was none.
   lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
+  const bool given_up = given_up_.load(memory_order::acquire);
+  if (given_up && why.code() == status_code::cancelled) return end_given_up(why);
   const std::int64_t now = network_.now();
   if (again_until_ == 0) again_until_ = std::min(until_, runtime::later(now, again_ns_));
-  if (why.code() != status_code::unavailable || TAGMA_BROKEN(asked_once) || now >= again_until_ ||
-      given_up_.load(memory_order::acquire))
+  if (why.code() != status_code::unavailable || TAGMA_BROKEN(asked_once) || now >= again_until_ || given_up)
     return end(&why);
   try {
     network_.after(wait_ns_, [this, last = error(why)] {
-      if (given_up_.load(memory_order::acquire)) return end(&last);
+      if (given_up_.load(memory_order::acquire)) return end_given_up(last);
       ask();
     });
     wait_ns_ = std::min(2 * wait_ns_, longest_wait_ns);

@@ -25,6 +25,7 @@ struct lasting_run {
   const std::vector<placed_task>& tasks;
   const std::vector<std::shared_ptr<outlet>>& outlets;  ///< of each task
   const std::vector<any_program>& parts;                ///< likewise; empty graphs of those that have none
+  const wait_limits& limits;                            ///< of the run, which end the questions too
 };
 
 /// Questions to tasks, by their positions; nullptr for those that are not asked.
@@ -35,7 +36,7 @@ using task_questions = std::vector<std::unique_ptr<question>>;
                                          std::int64_t lasted_ns);
 
 /// Whom the master of a session waits for while it opens that; empty if it says nothing.
-[[nodiscard]] std::string what_opens(std::uint64_t graph, outlet& master);
+[[nodiscard]] std::string what_opens(std::uint64_t graph, outlet& master, const wait_limits& limits);
 
 /// What it waits for, as its tasks say, each of which has two seconds to answer.
 [[nodiscard]] std::string what_lasts(const lasting_run& run);

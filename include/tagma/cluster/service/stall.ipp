@@ -41,14 +41,19 @@ TAGMA_COLD TAGMA_DECL std::string who_is_missing(const std::vector<placed_task>&
   return sentence({"waiting for ", missing, " for ", lasted_ns / 1'000'000'000, " s"});
 }
 
-TAGMA_COLD TAGMA_DECL std::string what_opens(std::uint64_t graph, outlet& master) {
+TAGMA_COLD TAGMA_DECL std::string what_opens(std::uint64_t graph, outlet& master, const wait_limits& limits) {
   gathering all;
   question one(all, {});
   transport::outgoing m;
   m.kind = static_cast<std::uint16_t>(message::list_runs);
-  master.ask(std::move(m), 2'000'000'000, one);
+  master.ask(std::move(m), 2'000'000'000, one, &one.unwanted);
   try {
-    all.wait([](const error&) {});
+    all.wait(
+        [&](const error&) {
+          one.unwanted.store(true, memory_order::release);
+          master.drop_unwanted();
+        },
+        limits);
     for (const run_list::run& r : run_list::read(one.bulk_text()).runs)
       if (r.graph == graph) return r.note;
   } catch (const error&) {  // it is missing itself
@@ -72,13 +77,22 @@ TAGMA_COLD TAGMA_DECL std::string what_lasts(const lasting_run& run) {
       transport::outgoing m;
       m.kind = static_cast<std::uint16_t>(kind);
       m.body = std::move(body);
-      run.outlets[t]->ask(std::move(m), within_ns, with);
+      run.outlets[t]->ask(std::move(m), within_ns, with, &with.unwanted);
     };
     ask(message::list_runs, {}, *asked.back().runs);
     ask(message::list_resources, run.container, *asked.back().resources);
   }
+  // An answer that is an error ends none of the others.
+  const auto stop = [&](const error&) {
+    if (run.limits.guard.over() == status_code::ok) return;
+    for (const asked_task& one : asked) {
+      one.runs->unwanted.store(true, memory_order::release);
+      one.resources->unwanted.store(true, memory_order::release);
+      run.outlets[one.task]->drop_unwanted();
+    }
+  };
   try {
-    all.wait([](const error&) {});
+    all.wait(stop, run.limits);
   } catch (const error&) {  // those that do not answer are named below
   }
   std::string text = sentence({"run ", run.step, " lasts for ", run.lasted_ns / 1'000'000'000, " s"});
