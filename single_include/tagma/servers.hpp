@@ -1613,7 +1613,7 @@ class condition {
   /// For so many nanoseconds at most.
   template <class Lock>
   void wait_for(Lock& lock, std::int64_t ns) {
-    wait_until(lock, runtime::now_ns() + ns);
+    wait_until(lock, runtime::later(runtime::now_ns(), ns));
   }
   /// Until there may be a reason to stop.
   template <class Lock>
@@ -1709,7 +1709,7 @@ TAGMA_DECL void thread::join() {
 
 TAGMA_DECL void pause_for(std::int64_t ns) {
   runtime::wait_word nobody;
-  nobody.sleep_until(nobody.load(memory_order::relaxed), runtime::now_ns() + ns);
+  nobody.sleep_until(nobody.load(memory_order::relaxed), runtime::later(runtime::now_ns(), ns));
 }
 
 TAGMA_DECL void pause_for(std::int64_t ns, const run_limits& limits) {
@@ -1741,7 +1741,7 @@ struct wait_limits {
   explicit wait_limits(const run_limits& of = runtime::no_limits)
       : given(of),
         guard(of),
-        end_ns(of.timeout_ns > 0 ? runtime::now_ns() + of.timeout_ns : runtime::wait_word::never) {}
+        end_ns(of.timeout_ns > 0 ? runtime::later(runtime::now_ns(), of.timeout_ns) : runtime::wait_word::never) {}
 
   const run_limits& given;
   runtime::run_guard guard;
@@ -1772,7 +1772,7 @@ class gathering {
   void wait(const GiveUp& give_up, const wait_limits& limits = wait_limits()) {
     constexpr std::int64_t never = runtime::wait_word::never;
     const std::int64_t began = runtime::now_ns();
-    std::int64_t next = limits.tell_after_ns > 0 ? began + limits.tell_after_ns : never;
+    std::int64_t next = limits.tell_after_ns > 0 ? runtime::later(began, limits.tell_after_ns) : never;
     std::unique_lock<std::mutex> lock(mutex_);
     for (bool given_up = false; open_ != 0;) {
       if (given_up) {
@@ -1853,6 +1853,7 @@ class question final : public transport::call {
   [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
 
   atomic<bool> answered{false};
+  atomic<bool> unwanted{false};  ///< for the outlet
   std::string body;
   std::vector<std::byte> bulk;
 
@@ -1872,6 +1873,7 @@ class question final : public transport::call {
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -1911,10 +1913,18 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
 
   /// Sends a message. Its attempt is told whatever becomes of it.
   void post(transport::outgoing m);
-  /// Asks; the call ends whatever becomes of it.
-  void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with);
+  /// Asks; the call ends whatever becomes of it: with DeadlineExceeded if the process is not there in time.
+  /// @param unwanted outlives the call; nullptr: it is wanted for ever
+  void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with,
+           const atomic<bool>* unwanted = nullptr);
+  /// Ends calls that have become unwanted and were not sent yet, with Cancelled. Those that have been sent stay.
+  void drop_unwanted();
   /// The link, if the process is there.
   [[nodiscard]] std::shared_ptr<transport::link> current();
+  /// Who is there, if the process is; `link::peer` may know it a moment later.
+  [[nodiscard]] std::optional<transport::identity> peer();
+  /// For `loss`, by the thread of the network: whether the link that was lost had come about.
+  [[nodiscard]] bool was_up() const { return was_up_; }
   /// Ends the link, and connects no more.
   void close();
 
@@ -1927,11 +1937,16 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
  private:
   struct item {
     transport::outgoing what;
-    std::int64_t timeout_ns = 0;
     transport::call* with = nullptr;  // nullptr: no call
+    const atomic<bool>* unwanted = nullptr;
+    std::int64_t deadline_ns = INT64_MAX;
+
+    [[nodiscard]] bool is_wanted() const { return unwanted == nullptr || !unwanted->load(memory_order::acquire); }
   };
 
-  void add(item one);
+  void add(item one, std::int64_t timeout_ns);
+  void drop_late();
+  void drop(bool (*which)(const item&, std::int64_t now), const error& why);
   void flush();
   void over(const transport::link& of, const error& why, bool tell);
   static void give_up(item& one, const error& why);
@@ -1943,7 +1958,9 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   loss on_loss_;
   mutex mutex_;
   std::shared_ptr<transport::link> link_;
-  bool up_ = false, flushing_ = false, closed_ = false;
+  transport::identity peer_{};
+  bool up_ = false, flushing_ = false, closed_ = false, room_came_ = false;
+  bool was_up_ = false;  // of the thread of the network
   std::deque<item> waiting_;
 };
 
@@ -1954,6 +1971,7 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
 /// @file
 /// Definitions of outlet.hpp: in the compiled half, or else in each file that includes it.
 
+#include <optional>
 #include <utility>
 
 namespace tagma::service {
@@ -1974,25 +1992,52 @@ TAGMA_DECL void outlet::give_up(item& one, const error& why) {
   if (one.what.attempt != nullptr) one.what.attempt->ended(std::make_exception_ptr(why));
 }
 
-TAGMA_DECL void outlet::post(transport::outgoing m) { add({std::move(m), 0, nullptr}); }
+TAGMA_DECL void outlet::post(transport::outgoing m) { add({.what = std::move(m)}, INT64_MAX); }
 
-TAGMA_DECL void outlet::ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with) {
-  add({std::move(m), timeout_ns, &with});
+TAGMA_DECL void outlet::ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with,
+                            const atomic<bool>* unwanted) {
+  add({std::move(m), &with, unwanted, runtime::later(network_.now(), timeout_ns)}, timeout_ns);
 }
 
-TAGMA_DECL void outlet::add(item one) {
-  bool refused = false;
+TAGMA_DECL void outlet::add(item one, std::int64_t timeout_ns) {
+  bool refused = false, waits = false;
   {
     const std::lock_guard<mutex> lock(mutex_);
-    refused = closed_;
+    refused = closed_ || !one.is_wanted();
     if (!refused && one.with == nullptr && !up_ && TAGMA_BROKEN(early_post_dropped)) refused = true;
     if (!refused) {
       waiting_.push_back(std::move(one));
       if (link_ == nullptr) link_ = network_.connect(address_, how_, shared_from_this(), within_ns_);
+      waits = !up_ && timeout_ns < within_ns_;  // else the link is over before
     }
   }
   if (refused) return give_up(one, error(status_code::cancelled, "the way to " + address_ + " is closed"));
+  if (waits)
+    network_.after(timeout_ns, [self = weak_from_this()] {
+      if (const std::shared_ptr<outlet> still = self.lock()) still->drop_late();
+    });
   flush();
+}
+
+TAGMA_DECL void outlet::drop(bool (*which)(const item&, std::int64_t now), const error& why) {
+  std::deque<item> dropped;
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    std::deque<item> left;
+    for (item& one : waiting_) (which(one, network_.now()) ? dropped : left).push_back(std::move(one));
+    waiting_.swap(left);
+  }
+  for (item& one : dropped) give_up(one, why);
+}
+
+TAGMA_DECL void outlet::drop_unwanted() {
+  drop([](const item& one, std::int64_t) { return !one.is_wanted(); },
+       error(status_code::cancelled, "it was given up"));
+}
+
+TAGMA_DECL void outlet::drop_late() {
+  drop([](const item& one, std::int64_t now) { return one.deadline_ns <= now; },
+       error(status_code::deadline_exceeded, "there was no connection to " + address_ + " in time"));
 }
 
 TAGMA_DECL void outlet::flush() {
@@ -2004,15 +2049,18 @@ TAGMA_DECL void outlet::flush() {
       // One thread sends at a time, so that what is said stays in order.
       if (!up_ || flushing_ || waiting_.empty()) return;
       flushing_ = true;
+      room_came_ = false;
       one = std::move(waiting_.front());
       waiting_.pop_front();
       to = link_;
     }
     transport::outgoing copy = one.what;
-    bool again = false, over = false;
+    bool again = false, over = false, unwanted = false;
     try {
+      const std::int64_t left = one.deadline_ns - network_.now();
+      if (left <= 0) throw error(status_code::deadline_exceeded, "there was no connection to " + address_ + " in time");
       const transport::send_result sent =
-          one.with == nullptr ? to->send(std::move(copy)) : to->start(std::move(copy), one.timeout_ns, *one.with);
+          one.with == nullptr ? to->send(std::move(copy)) : to->start(std::move(copy), left, *one.with);
       again = sent.status == transport::send_status::full;
       over = sent.status == transport::send_status::closed;
     } catch (const error& e) {
@@ -2021,24 +2069,38 @@ TAGMA_DECL void outlet::flush() {
     {
       const std::lock_guard<mutex> lock(mutex_);
       flushing_ = false;
-      if (again) {
+      // Meanwhile there may be room, or the link may be lost: nobody is told again.
+      if (again && !one.is_wanted()) {
+        unwanted = true;
+      } else if (again && link_ == nullptr) {
+        over = true;
+      } else if (again) {
         waiting_.push_front(std::move(one));
-        return;
+        if (link_ == to && !room_came_) return;
+        continue;
       }
     }
     if (over) give_up(one, error(status_code::unavailable, "the connection to " + address_ + " is over"));
+    if (unwanted) give_up(one, error(status_code::cancelled, "it was given up"));
   }
 }
 
-TAGMA_DECL void outlet::connected(transport::link&) {
+TAGMA_DECL void outlet::connected(transport::link& with) {
   {
     const std::lock_guard<mutex> lock(mutex_);
     up_ = true;
+    peer_ = with.peer();
   }
   flush();
 }
 
-TAGMA_DECL void outlet::writable(transport::link&) { flush(); }
+TAGMA_DECL void outlet::writable(transport::link&) {
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    room_came_ = true;
+  }
+  flush();
+}
 
 TAGMA_DECL void outlet::over(const transport::link& of, const error& why, bool tell) {
   std::deque<item> left;
@@ -2046,7 +2108,7 @@ TAGMA_DECL void outlet::over(const transport::link& of, const error& why, bool t
     const std::lock_guard<mutex> lock(mutex_);
     if (link_.get() != &of) return;
     if (!TAGMA_BROKEN(link_not_made_again)) link_.reset();
-    up_ = false;
+    was_up_ = std::exchange(up_, false);
     left.swap(waiting_);
     tell = tell && !closed_;
   }
@@ -2063,6 +2125,11 @@ TAGMA_DECL void outlet::lost(transport::link& with, const error& why) { over(wit
 TAGMA_COLD TAGMA_DECL std::shared_ptr<transport::link> outlet::current() {
   const std::lock_guard<mutex> lock(mutex_);
   return up_ ? link_ : nullptr;
+}
+
+TAGMA_DECL std::optional<transport::identity> outlet::peer() {
+  const std::lock_guard<mutex> lock(mutex_);
+  return up_ ? std::optional(peer_) : std::nullopt;
 }
 
 TAGMA_DECL void outlet::close() {
@@ -2085,6 +2152,7 @@ TAGMA_DECL void outlet::close() {
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -2110,8 +2178,9 @@ class repeated_call final : public transport::call {
                 std::shared_ptr<const std::string> bulk, std::int64_t timeout_ns, std::int64_t again_ns, ending on_end);
 
   void start() { ask(); }
-  /// It is not made again.
-  void give_up() { given_up_.store(true, memory_order::release); }
+  /// It is not made again, nor sent if it was not yet. By one thread, once.
+  /// @param why how it ends then, if that is a limit; else it is Cancelled
+  void give_up(const error& why);
   /// How often it was made.
   [[nodiscard]] int attempts() const { return attempts_; }
   /// Whether the last attempt had no answer, so that nobody knows what the other process has done. With `attempts`, and
@@ -2130,6 +2199,9 @@ class repeated_call final : public transport::call {
  private:
   void ask();
   void end(const error* why) noexcept;
+  /// As it was given up.
+  /// @param last what is known otherwise
+  void end_given_up(const error& last) noexcept;
 
   transport::network& network_;
   outlet& to_;
@@ -2138,6 +2210,7 @@ class repeated_call final : public transport::call {
   std::shared_ptr<const std::string> bulk_;
   std::int64_t until_, again_ns_, again_until_ = 0, wait_ns_ = first_wait_ns;
   ending on_end_;
+  std::optional<error> limit_;  // why it was given up; of other threads once that is so
   atomic<bool> given_up_{false};
   int attempts_ = 0;
   bool lost_ = false;
@@ -2147,17 +2220,20 @@ class repeated_call final : public transport::call {
 
 namespace detail {
 
-/// A client says that it has come back. One who has not come back is not asked for it again before it has, so that
-/// nobody looks for ever for a server that is gone.
+/// A client says that it has come back. One who has not come back is not asked for it again before a connection has
+/// come about, so that nobody looks for ever for a server that is gone.
 class returning final : public transport::call {
  public:
-  /// False if it is said already.
-  [[nodiscard]] bool begin() { return !std::exchange(asked_, true); }
-  void replied(transport::incoming&) noexcept override { asked_ = false; }
+  /// How long to wait before it is said; nothing if it is said already. Who loses one connection after the other before
+  /// there is an answer waits ever longer.
+  /// @param was_up whether the connection that was lost had come about
+  [[nodiscard]] std::optional<std::int64_t> begin(bool was_up);
+  void replied(transport::incoming&) noexcept override { asked_ = false, wait_ns_ = first_wait_ns; }
   void failed(const error&) noexcept override {}
 
  private:
-  bool asked_ = false;  // of the thread of the network
+  bool asked_ = false;  // of the thread of the network, as all of it
+  std::int64_t wait_ns_ = first_wait_ns;
 };
 
 }  // namespace detail
@@ -2176,23 +2252,40 @@ class returning final : public transport::call {
 /// Definitions of repeated_call.hpp: in the compiled half, or else in each file that includes it.
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace tagma::service {
 
+namespace detail {
+
+TAGMA_DECL std::optional<std::int64_t> returning::begin(bool was_up) {
+  if (!std::exchange(asked_, true)) return 0;
+  if (!was_up) return std::nullopt;
+  return std::exchange(wait_ns_, std::min(2 * wait_ns_, longest_wait_ns));
+}
+
+}  // namespace detail
+
 TAGMA_DECL std::shared_ptr<outlet> outlet_of_client(transport::network& by, std::string address, transport::options how,
                                                     const task_id& who, std::int64_t within_ns, std::uint64_t graph) {
   const auto self = std::make_shared<std::weak_ptr<outlet>>();
-  const auto back = std::make_shared<detail::returning>();  // the outlet's, which lives as long as its links
-  const auto made = std::make_shared<outlet>(by, std::move(address), std::move(how), who, within_ns,
-                                             [self, back, graph, within_ns](const error&) {
-                                               const std::shared_ptr<outlet> lost = self->lock();
-                                               if (lost == nullptr || !back->begin()) return;
-                                               transport::outgoing m;
-                                               m.kind = static_cast<std::uint16_t>(message::keep_graph);
-                                               m.body = edge_of_run{graph, 0, 0, {}}.body();
-                                               lost->ask(std::move(m), within_ns, *back);
-                                             });
+  const auto back = std::make_shared<detail::returning>();
+  // A call is open as long as the outlet or one of its links, which keep it.
+  const auto say = [self, back, graph, within_ns] {
+    const std::shared_ptr<outlet> lost = self->lock();
+    if (lost == nullptr) return;
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(message::keep_graph);
+    m.body = edge_of_run{graph, 0, 0, {}}.body();
+    lost->ask(std::move(m), within_ns, *back);
+  };
+  const auto on_loss = [self, back, say, &by](const error&) {
+    const std::shared_ptr<outlet> lost = self->lock();
+    const auto wait = lost == nullptr ? std::nullopt : back->begin(lost->was_up());
+    if (wait.has_value()) *wait == 0 ? say() : by.after(*wait, say);
+  };
+  const auto made = std::make_shared<outlet>(by, std::move(address), std::move(how), who, within_ns, on_loss);
   *self = made;
   return made;
 }
@@ -2205,7 +2298,7 @@ TAGMA_DECL repeated_call::repeated_call(transport::network& by, outlet& to, mess
       kind_(kind),
       body_(std::move(body)),
       bulk_(std::move(bulk)),
-      until_(by.now() + timeout_ns),
+      until_(runtime::later(by.now(), timeout_ns)),
       again_ns_(again_ns),
       on_end_(std::move(on_end)) {}
 
@@ -2226,8 +2319,16 @@ TAGMA_DECL void repeated_call::ask() {
   if (bulk_ != nullptr) detail::keep_bulk(m, bulk_);
   ++attempts_;
   lost_ = false;
-  to_.ask(std::move(m), left, *this);
+  to_.ask(std::move(m), left, *this, &given_up_);
 }
+
+TAGMA_DECL void repeated_call::give_up(const error& why) {
+  if (why.code() == status_code::deadline_exceeded || why.code() == status_code::cancelled) limit_.emplace(why);
+  given_up_.store(true, memory_order::release);
+  to_.drop_unwanted();
+}
+
+TAGMA_DECL void repeated_call::end_given_up(const error& last) noexcept { end(limit_.has_value() ? &*limit_ : &last); }
 
 TAGMA_DECL void repeated_call::replied(transport::incoming& reply) noexcept {
   try {
@@ -2243,14 +2344,15 @@ TAGMA_DECL void repeated_call::replied(transport::incoming& reply) noexcept {
 TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
   // A process that answers does not do so with Unavailable: the connection is lost, or there was none.
   lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
+  const bool given_up = given_up_.load(memory_order::acquire);
+  if (given_up && why.code() == status_code::cancelled) return end_given_up(why);
   const std::int64_t now = network_.now();
-  if (again_until_ == 0) again_until_ = std::min(until_, now + again_ns_);
-  if (why.code() != status_code::unavailable || TAGMA_BROKEN(asked_once) || now >= again_until_ ||
-      given_up_.load(memory_order::acquire))
+  if (again_until_ == 0) again_until_ = std::min(until_, runtime::later(now, again_ns_));
+  if (why.code() != status_code::unavailable || TAGMA_BROKEN(asked_once) || now >= again_until_ || given_up)
     return end(&why);
   try {
     network_.after(wait_ns_, [this, last = error(why)] {
-      if (given_up_.load(memory_order::acquire)) return end(&last);
+      if (given_up_.load(memory_order::acquire)) return end_given_up(last);
       ask();
     });
     wait_ns_ = std::min(2 * wait_ns_, longest_wait_ns);
@@ -2298,9 +2400,9 @@ class task_round {
   }
   /// Throws the first error.
   void wait() {
-    all_.wait([&](const error&) {
+    all_.wait([&](const error& why) {
       for (const auto& c : calls_)
-        if (c != nullptr) c->give_up();
+        if (c != nullptr) c->give_up(why);
     });
   }
   [[nodiscard]] const std::string& body(std::size_t task) const { return calls_[task]->body(); }
@@ -2355,7 +2457,7 @@ class checkpoint_rounds::pause {
   /// True if no run is open any more; else they go on.
   [[nodiscard]] bool begin(std::int64_t within_ns) {
     if (within_ns <= 0) return false;
-    const std::int64_t until = of_.whom_.by.now() + within_ns;
+    const std::int64_t until = runtime::later(of_.whom_.by.now(), within_ns);
     std::vector<run_number> begun;
     for (;;) {
       bool held = true;
@@ -2765,6 +2867,7 @@ struct lasting_run {
   const std::vector<placed_task>& tasks;
   const std::vector<std::shared_ptr<outlet>>& outlets;  ///< of each task
   const std::vector<any_program>& parts;                ///< likewise; empty graphs of those that have none
+  const wait_limits& limits;                            ///< of the run, which end the questions too
 };
 
 /// Questions to tasks, by their positions; nullptr for those that are not asked.
@@ -2775,7 +2878,7 @@ using task_questions = std::vector<std::unique_ptr<question>>;
                                          std::int64_t lasted_ns);
 
 /// Whom the master of a session waits for while it opens that; empty if it says nothing.
-[[nodiscard]] std::string what_opens(std::uint64_t graph, outlet& master);
+[[nodiscard]] std::string what_opens(std::uint64_t graph, outlet& master, const wait_limits& limits);
 
 /// What it waits for, as its tasks say, each of which has two seconds to answer.
 [[nodiscard]] std::string what_lasts(const lasting_run& run);
@@ -3287,14 +3390,19 @@ TAGMA_COLD TAGMA_DECL std::string who_is_missing(const std::vector<placed_task>&
   return sentence({"waiting for ", missing, " for ", lasted_ns / 1'000'000'000, " s"});
 }
 
-TAGMA_COLD TAGMA_DECL std::string what_opens(std::uint64_t graph, outlet& master) {
+TAGMA_COLD TAGMA_DECL std::string what_opens(std::uint64_t graph, outlet& master, const wait_limits& limits) {
   gathering all;
   question one(all, {});
   transport::outgoing m;
   m.kind = static_cast<std::uint16_t>(message::list_runs);
-  master.ask(std::move(m), 2'000'000'000, one);
+  master.ask(std::move(m), 2'000'000'000, one, &one.unwanted);
   try {
-    all.wait([](const error&) {});
+    all.wait(
+        [&](const error&) {
+          one.unwanted.store(true, memory_order::release);
+          master.drop_unwanted();
+        },
+        limits);
     for (const run_list::run& r : run_list::read(one.bulk_text()).runs)
       if (r.graph == graph) return r.note;
   } catch (const error&) {  // it is missing itself
@@ -3318,13 +3426,22 @@ TAGMA_COLD TAGMA_DECL std::string what_lasts(const lasting_run& run) {
       transport::outgoing m;
       m.kind = static_cast<std::uint16_t>(kind);
       m.body = std::move(body);
-      run.outlets[t]->ask(std::move(m), within_ns, with);
+      run.outlets[t]->ask(std::move(m), within_ns, with, &with.unwanted);
     };
     ask(message::list_runs, {}, *asked.back().runs);
     ask(message::list_resources, run.container, *asked.back().resources);
   }
+  // An answer that is an error ends none of the others.
+  const auto stop = [&](const error&) {
+    if (run.limits.guard.over() == status_code::ok) return;
+    for (const asked_task& one : asked) {
+      one.runs->unwanted.store(true, memory_order::release);
+      one.resources->unwanted.store(true, memory_order::release);
+      run.outlets[one.task]->drop_unwanted();
+    }
+  };
   try {
-    all.wait([](const error&) {});
+    all.wait(stop, run.limits);
   } catch (const error&) {  // those that do not answer are named below
   }
   std::string text = sentence({"run ", run.step, " lasts for ", run.lasted_ns / 1'000'000'000, " s"});
@@ -3477,11 +3594,11 @@ class cluster_session {
   void take_devices(std::string_view answer);
   /// @}
   /// For the answers of tasks that may not be there yet: it is told who is missing.
-  [[nodiscard]] service::wait_limits waits_for(const service::task_questions& all);
+  [[nodiscard]] service::wait_limits waits_for(const service::task_questions& all, const service::wait_limits& limits);
   /// Asks all tasks what devices they have, and where the variables of the program are already.
   void learn(std::vector<task_devices>& devices, variable_homes& homes);
-  void add_parts(const std::vector<bool>& which, std::uint64_t first_step);
-  void add_missing_parts();
+  void add_parts(const std::vector<bool>& which, std::uint64_t first_step, const service::wait_limits& limits);
+  void add_missing_parts(const service::wait_limits& limits);
   /// @param again set if it has failed, but may be done by servers that know nothing of it
   std::vector<any_tensor> run(const std::vector<int>& wanted, const std::vector<std::vector<int>>& asked,
                               const std::vector<named_feed>& feeds, bool by_any_server, std::int64_t until,
@@ -3842,7 +3959,7 @@ TAGMA_DECL cluster_session::cluster_session(transport::network& by, const cluste
     servers_.resize(tasks_.size());
     missing_.resize(tasks_.size());
     lost_.resize(tasks_.size());
-    add_parts(has_part_, 0);
+    add_parts(has_part_, 0, service::wait_limits(options_.opening));
     options_.opening = {};  // what may stop it is not there for longer
   } catch (...) {
     for (const auto& out : outlets_) out->close();
@@ -3919,14 +4036,15 @@ TAGMA_DECL cluster_session::~cluster_session() {
   }
 }
 
-TAGMA_DECL service::wait_limits cluster_session::waits_for(const service::task_questions& all) {
-  service::wait_limits limits(options_.opening);
-  limits.tell_after_ns = options_.told ? options_.tell_ns : 0;
-  limits.tell = [this, &all](std::int64_t lasted_ns) {
-    const std::string by_master = by_server() ? service::what_opens(graph_, *outlets_[0]) : std::string();
+TAGMA_DECL service::wait_limits cluster_session::waits_for(const service::task_questions& all,
+                                                           const service::wait_limits& limits) {
+  service::wait_limits telling(limits);
+  telling.tell_after_ns = options_.told ? options_.tell_ns : 0;
+  telling.tell = [this, &all, limits](std::int64_t lasted_ns) {
+    const std::string by_master = by_server() ? service::what_opens(graph_, *outlets_[0], limits) : std::string();
     options_.told(by_master.empty() ? service::who_is_missing(tasks_, all, lasted_ns) : by_master);
   };
-  return limits;
+  return telling;
 }
 
 TAGMA_DECL void cluster_session::learn(std::vector<task_devices>& devices, variable_homes& homes) {
@@ -3949,7 +4067,7 @@ TAGMA_DECL void cluster_session::learn(std::vector<task_devices>& devices, varia
       [&](const error&) {
         for (const auto& out : outlets_) out->close();
       },
-      waits_for(variables));
+      waits_for(variables, service::wait_limits(options_.opening)));
   const std::string prefix = runtime::name_in_container(options_.variable_prefix, "");
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     devices[t].others = service::device_offers::read(offers[t]->bulk_text()).others;
@@ -3961,7 +4079,8 @@ TAGMA_DECL void cluster_session::learn(std::vector<task_devices>& devices, varia
   }
 }
 
-TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::uint64_t first_step) {
+TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::uint64_t first_step,
+                                           const service::wait_limits& limits) {
   // Whatever can be thrown is thrown before the first question is asked.
   std::vector<std::shared_ptr<const std::string>> files(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t)
@@ -3987,14 +4106,16 @@ TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::
       m.body = what.body();
     }
     service::detail::keep_bulk(m, std::move(files[t]));
-    outlets_[t]->ask(std::move(m), options_.run_ns, *asked[t]);
+    outlets_[t]->ask(std::move(m), options_.run_ns, *asked[t], &asked[t]->unwanted);
   }
   all.wait(
       [&](const error&) {
-        for (const auto& out : outlets_)
-          if (first_step == 0) out->close();
+        for (std::size_t t = 0; t < tasks_.size(); ++t) {
+          if (asked[t] != nullptr) asked[t]->unwanted.store(true, memory_order::release);
+          first_step == 0 ? outlets_[t]->close() : outlets_[t]->drop_unwanted();
+        }
       },
-      waits_for(asked));
+      waits_for(asked, limits));
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
     const std::uint64_t server = service::added_part::read(asked[t]->body).server;
@@ -4011,9 +4132,12 @@ TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::
   }
 }
 
-TAGMA_DECL void cluster_session::add_missing_parts() {
+TAGMA_DECL void cluster_session::add_missing_parts(const service::wait_limits& limits) {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (adding_) added_.wait(lock);
+  while (adding_) {
+    limits.guard.check();
+    added_.wait(lock, limits.guard);
+  }
   struct turn {
     ~turn() {
       of.adding_ = false;
@@ -4031,7 +4155,7 @@ TAGMA_DECL void cluster_session::add_missing_parts() {
     std::exception_ptr failed;
     lock.unlock();
     try {
-      add_parts(one, first_step);
+      add_parts(one, first_step, limits);
     } catch (const error& e) {
       if (e.code() == status_code::invalid_argument)
         failed = std::make_exception_ptr(
@@ -4117,16 +4241,16 @@ TAGMA_DECL std::vector<any_tensor> cluster_session::run_outputs(const std::vecto
   const service::wait_limits waits(limits);
   service::check_feeds(program_.graph(), feeds);
   const planned_run plan = plan_run(wanted);
-  const std::int64_t until = network_.now() + options_.run_ns;
+  const std::int64_t until = runtime::later(network_.now(), options_.run_ns);
   std::int64_t again_until = 0;
   for (;;) {
-    add_missing_parts();
+    add_missing_parts(waits);
     bool again = false;
     try {
       return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, waits, again);
     } catch (const error&) {
       // What changes nothing may be done again, as a run of its own.
-      if (again_until == 0) again_until = std::min(until, network_.now() + options_.again_ns);
+      if (again_until == 0) again_until = std::min(until, runtime::later(network_.now(), options_.again_ns));
       if (plan.updates || !again || network_.now() >= again_until) throw;
     }
     waits.guard.check();
@@ -4184,14 +4308,14 @@ TAGMA_DECL std::vector<any_tensor> cluster_session::run(const std::vector<int>& 
   service::wait_limits lasting(limits);
   lasting.tell_after_ns = options_.told ? options_.stall_ns : 0;
   lasting.tell = [&](std::int64_t lasted_ns) {
-    options_.told(service::what_lasts({graph_, step, lasted_ns, options_.container, tasks_, outlets_, parts_}));
+    options_.told(service::what_lasts({graph_, step, lasted_ns, options_.container, tasks_, outlets_, parts_, limits}));
   };
   // A task that is told to stop says what the run came to, all the same: nothing is lost that it took.
   all.wait(
       [&](const error& why) {
         end_run(step, asked, &why);
         for (const auto& c : calls)
-          if (c != nullptr) c->give_up();
+          if (c != nullptr) c->give_up(why);
       },
       lasting);
   end_run(step, asked, nullptr);
@@ -4552,7 +4676,7 @@ TAGMA_DECL described_cluster ask_for_cluster(transport::network& by, const std::
 /// @file
 /// Definitions of session_checkpoints.hpp: in the compiled half, or else in each file that includes it.
 
-#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -4565,10 +4689,10 @@ namespace tagma {
 TAGMA_DECL void cluster_session::check_servers() const {
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!has_state_[t]) continue;
-    const std::shared_ptr<transport::link> link = outlets_[t]->current();
+    const std::optional<transport::identity> who = outlets_[t]->peer();
     const std::string name = to_string(task_device(tasks_[t].id));
-    if (link == nullptr) fail(status_code::unavailable, {name, ": the connection was lost; nothing was saved"});
-    if (link->peer().incarnation != servers_[t])
+    if (!who.has_value()) fail(status_code::unavailable, {name, ": the connection was lost; nothing was saved"});
+    if (who->incarnation != servers_[t])
       fail(status_code::aborted, {name, ": the server was started anew since it got graph ", graph_,
                                   ", and what its variables were is lost; nothing was saved"});
   }
@@ -6011,7 +6135,7 @@ TAGMA_DECL void monitored_session::attempt() {
 
 TAGMA_DECL void monitored_session::begin(const run_limits& limits) {
   session_.reset();
-  const std::int64_t begun = network_.now(), until = begun + options_.wait_ns;
+  const std::int64_t begun = network_.now(), until = runtime::later(begun, options_.wait_ns);
   const runtime::run_guard stops(limits);
   for (;;) {
     try {
@@ -6031,7 +6155,7 @@ TAGMA_DECL void monitored_session::begin(const run_limits& limits) {
 }
 
 TAGMA_DECL run_limits monitored_session::left_of(run_limits all, std::int64_t begun) const {
-  if (all.timeout_ns > 0) all.timeout_ns = std::max<std::int64_t>(begun + all.timeout_ns - network_.now(), 1);
+  if (all.timeout_ns > 0) all.timeout_ns = std::max<std::int64_t>(all.timeout_ns - (network_.now() - begun), 1);
   return all;
 }
 
@@ -6517,6 +6641,7 @@ TAGMA_DECL void crew::finish() {
 /// One connection to a worker: what comes in goes to the worker, answers go back.
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -7011,20 +7136,25 @@ class outcomes {
   struct entry {
     bool done = false;
     bool refused = false;
+    bool ended = false;  // by its client, while it was under way
     run_answer answer{};
     std::vector<asker> askers{};
   };
 
-  [[nodiscard]] bool over(std::uint64_t step) const { return step < below_ || ended_.count(step) != 0; }
+  [[nodiscard]] bool over(std::uint64_t step) const {
+    // What is known of a run counts, however old it is.
+    const auto found = entries_.find(step);
+    return found != entries_.end() ? found->second.ended : step < below_ || ended_.count(step) != 0;
+  }
   void end_locked(std::uint64_t step);
+  void note_ended(std::uint64_t step);
   void close(std::uint64_t step);
-  void drop();
   void shrink();
   [[nodiscard]] static std::size_t size_of(const run_answer& a);
 
   outcome_limits limits_;
   mutable std::mutex mutex_;
-  std::uint64_t below_;            // all runs before it are over
+  std::uint64_t below_;            // all runs before it are over, but for those that have an entry
   std::set<std::uint64_t> ended_;  // others that are over
   std::map<std::uint64_t, entry> entries_;
   std::size_t done_ = 0, bytes_ = 0;
@@ -7091,7 +7221,11 @@ TAGMA_DECL void outcomes::finish(std::uint64_t step, run_answer answer) {
 
 TAGMA_DECL void outcomes::close(std::uint64_t step) {
   const auto found = entries_.find(step);
-  if (found == entries_.end() || !found->second.done) return;  // what is under way goes at its end
+  if (found == entries_.end()) return;
+  if (!found->second.done) {  // what is under way goes at its end
+    found->second.ended = !TAGMA_BROKEN(end_not_kept);
+    return;
+  }
   --done_;
   bytes_ -= size_of(found->second.answer);
   entries_.erase(found);
@@ -7116,27 +7250,26 @@ TAGMA_DECL void outcomes::refuse(std::uint64_t step, const error& why) {
 
 TAGMA_DECL void outcomes::end_locked(std::uint64_t step) {
   if (over(step)) return;
-  if (!TAGMA_BROKEN(end_not_kept)) ended_.insert(step);
+  if (!TAGMA_BROKEN(end_not_kept)) note_ended(step);
   close(step);
-  // The numbers of most clients end one after the other: then one number says it of all.
-  while (!ended_.empty() && *ended_.begin() == below_) ended_.erase(ended_.begin()), ++below_;
-  if (ended_.size() > limits_.runs) {
-    below_ = *ended_.begin() + 1;
-    ended_.erase(ended_.begin());
-    drop();
-  }
 }
 
-TAGMA_DECL void outcomes::drop() {
-  for (auto at = entries_.begin(); at != entries_.end() && at->first < below_;) close(at++->first);
+TAGMA_DECL void outcomes::note_ended(std::uint64_t step) {
+  if (step >= below_) ended_.insert(step);
+  // The numbers of most clients end one after the other: then one number says it of all.
+  while (!ended_.empty() && *ended_.begin() == below_) ended_.erase(ended_.begin()), ++below_;
+  while (ended_.size() > limits_.runs) {
+    below_ = *ended_.begin() + 1;
+    ended_.erase(ended_.begin());
+  }
 }
 
 TAGMA_DECL void outcomes::acknowledge(std::uint64_t before) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto at = entries_.begin(); at != entries_.end() && at->first < before;) close(at++->first);
   if (before <= below_) return;
   below_ = before;
   ended_.erase(ended_.begin(), ended_.lower_bound(before));
-  drop();
 }
 
 TAGMA_DECL bool outcomes::is_over(std::uint64_t step) const {
@@ -7148,7 +7281,7 @@ TAGMA_DECL std::vector<std::uint64_t> outcomes::open() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<std::uint64_t> steps;
   for (const auto& [step, e] : entries_)
-    if (!e.refused && (!over(step) || !e.done)) steps.push_back(step);
+    if (!e.refused) steps.push_back(step);
   return steps;
 }
 
@@ -7167,8 +7300,8 @@ TAGMA_DECL void outcomes::shrink() {
     const std::uint64_t step = at->first;
     const bool done = at++->second.done;
     if (!done) continue;
-    ended_.insert(step);
     close(step);
+    note_ended(step);
   }
 }
 
@@ -7206,7 +7339,8 @@ class registered_part {
   registered_part(add_part what, const any_program& program, kept_session runs, std::shared_ptr<last_told> told,
                   const worker_options& options);
 
-  /// Runs are kept until they have ended; nothing for one that has, and for more than `most_runs` at a time.
+  /// Runs are kept until they have ended; nothing for one that has, for more than `most_runs` at a time, and for a part
+  /// that goes.
   [[nodiscard]] std::shared_ptr<run_state> run(std::uint64_t step);
   /// True if the part takes this edge from another one, or hands it over.
   /// @{
@@ -7225,6 +7359,8 @@ class registered_part {
   /// @returns which these were, and those before that an error has ended and whose end the client has not seen: who
   /// waits for something of them elsewhere may not know it yet
   std::vector<std::uint64_t> abort(const error& why);
+  /// The part goes: ends all runs, and none begins any more, whoever still holds the part.
+  void close(const error& why);
   /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
   void begin_reset();
   /// Why a run has failed: the container was reset, it was ended from elsewhere, or what it has thrown.
@@ -7238,10 +7374,6 @@ class registered_part {
   void owned_by(const void* connection);
   /// A connection has gone. The number of the lease that begins; 0 if the client has another connection.
   [[nodiscard]] std::uint64_t lapse(const void* connection);
-  [[nodiscard]] bool has_owner() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return owner_ != nullptr;
-  }
   /// False if the client has come back since that lease began.
   [[nodiscard]] bool lapses(std::uint64_t lease);
   /// @}
@@ -7270,6 +7402,7 @@ class registered_part {
   std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
   std::map<std::uint64_t, error> failed_;  // the last ones that were ended by an error
   bool reset_ = false;
+  std::optional<error> closed_;
   service::outcomes outcomes_;
   const void* owner_ = nullptr;  // a connection
   std::uint64_t lease_ = 0;
@@ -7318,16 +7451,17 @@ TAGMA_DECL registered_part::registered_part(add_part what, const any_program& pr
 TAGMA_DECL std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
   pass();
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (outcomes_.is_over(step) || failed_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0))
-    return nullptr;
-  std::shared_ptr<run_state>& r = runs_[step];
-  if (r == nullptr) r = std::make_shared<run_state>(what_.graph, step, out_);
-  return r;
+  if (closed_) return nullptr;
+  // One that has not ended goes on, also if later ones have, and more of these than are remembered.
+  if (const auto found = runs_.find(step); found != runs_.end()) return found->second;
+  if (outcomes_.is_over(step) || failed_.count(step) != 0 || runs_.size() >= most_runs) return nullptr;
+  return runs_.emplace(step, std::make_shared<run_state>(what_.graph, step, out_)).first->second;
 }
 
 TAGMA_DECL error registered_part::why_not(std::uint64_t step) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const auto ended = failed_.find(step); ended != failed_.end()) return ended->second;
+  if (closed_) return *closed_;
   return {status_code::aborted,
           sentence({"run ", step, " is over, or more than ", most_runs, " of its graph are under way"})};
 }
@@ -7419,6 +7553,14 @@ TAGMA_COLD TAGMA_DECL void registered_part::list_runs(run_list& to, std::int64_t
   }
 }
 
+TAGMA_DECL void registered_part::close(const error& why) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = why;
+  }
+  (void)abort(why);
+}
+
 TAGMA_DECL std::vector<std::uint64_t> registered_part::abort(const error& why) {
   pass();
   std::map<std::uint64_t, std::shared_ptr<run_state>> all;
@@ -7468,22 +7610,46 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   void abandoned(transport::link& from, std::uint32_t transfer) override {
     worker_.abandoned(from, transfer, error(status_code::unavailable, "a tensor did not come to its end"));
   }
-  void writable(transport::link&) override { room_.notify_all(); }
+  void writable(transport::link& with) override;
   void closed(transport::link&) override { end(); }
   void lost(transport::link&, const error&) override { end(); }
 
-  /// Answers a call, from a thread that may wait.
+  /// Answers a call, from a thread that may wait for room.
+  /// @{
   void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
   void refuse(std::uint64_t request, const error& why);
+  /// @}
+  /// Answers a call, from the thread of the network, which makes room and so does not wait for it: what there is no
+  /// room for goes when there is some. Who takes no answers loses the connection.
+  /// @{
+  void post_reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
+  void post_refusal(std::uint64_t request, const error& why);
+  /// @}
+  static constexpr std::size_t most_kept = 4096;  ///< answers that there is no room for
   /// Ends the connection, also one that has yet to come about.
   void abort(const error& why);
+  /// @name The end of the server
+  /// @{
+  /// From now on, who answers waits for room for so many nanoseconds at most; then the connection ends.
+  void hurry(std::int64_t ns);
+  /// Says good-bye behind the answers that were given; one that has yet to come about ends.
+  void close(const error& why);
+  /// Waits for its end until then, on the clock of condition::wait_for, and ends it.
+  void finish(std::int64_t until_ns, const error& why);
+  /// @}
   /// As it is now, if it is open.
   [[nodiscard]] std::optional<server_status::connection> seen(std::int64_t now_ns);
   /// The graph of a client that speaks through this connection. False if it is over.
   bool owns(std::uint64_t graph, registered_part& part);
 
  private:
-  void answer(const std::function<transport::send_result(transport::link&)>& send);
+  using answer = std::function<transport::send_result(transport::link&)>;
+
+  [[nodiscard]] static answer reply_of(std::uint64_t request, std::string body,
+                                       std::shared_ptr<const std::string> bulk);
+  [[nodiscard]] static answer refusal_of(std::uint64_t request, const error& why);
+  void send(const answer& a);
+  void post(answer a);
   void end();
 
   inlet_calls worker_;
@@ -7491,6 +7657,9 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   condition room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
   std::optional<error> aborted_;
+  std::deque<answer> kept_;                               // these wait for room
+  std::int64_t waits_until_ = runtime::wait_word::never;  // for room
+  bool closes_ = false;                                   // when none is kept
   std::set<std::uint64_t> graphs_;
 };
 
@@ -7541,6 +7710,7 @@ TAGMA_DECL void inlet_handler::end() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     link_ = nullptr;
+    kept_.clear();
     graphs.swap(graphs_);
     room_.notify_all();
   }
@@ -7557,14 +7727,9 @@ TAGMA_DECL bool inlet_handler::owns(std::uint64_t graph, registered_part& part) 
   return true;
 }
 
-TAGMA_DECL void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
-  pass();
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (link_ != nullptr && send(*link_).status == transport::send_status::full) room_.wait_for(lock, 50'000'000);
-}
-
-TAGMA_DECL void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {
-  answer([&](transport::link& to) {
+TAGMA_DECL inlet_handler::answer inlet_handler::reply_of(std::uint64_t request, std::string body,
+                                                         std::shared_ptr<const std::string> bulk) {
+  return [request, body = std::move(body), bulk = std::move(bulk)](transport::link& to) {
     transport::outgoing m;
     m.body = body;
     if (bulk != nullptr) detail::keep_bulk(m, bulk);
@@ -7572,11 +7737,70 @@ TAGMA_DECL void inlet_handler::reply(std::uint64_t request, std::string body, st
     const transport::send_result sent = to.reply(request, std::move(m));
     if (!sent && kept != nullptr) kept->ended(nullptr);
     return sent;
-  });
+  };
 }
 
-TAGMA_DECL void inlet_handler::refuse(std::uint64_t request, const error& why) {
-  answer([&](transport::link& to) { return to.fail(request, why); });
+TAGMA_DECL inlet_handler::answer inlet_handler::refusal_of(std::uint64_t request, const error& why) {
+  return [request, why](transport::link& to) { return to.fail(request, why); };
+}
+
+TAGMA_DECL void inlet_handler::send(const answer& a) {
+  pass();
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (link_ != nullptr && a(*link_).status == transport::send_status::full) {
+    if (runtime::now_ns() >= waits_until_)
+      return link_->abort(error(status_code::resource_exhausted, "the client does not take its answers"));
+    room_.wait_for(lock, 50'000'000);
+  }
+}
+
+TAGMA_DECL void inlet_handler::post(answer a) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (link_ == nullptr) return;
+  if (a(*link_).status != transport::send_status::full) return;
+  if (kept_.size() < most_kept) return kept_.push_back(std::move(a));
+  link_->abort(error(status_code::resource_exhausted, "the client does not take its answers"));
+}
+
+TAGMA_DECL void inlet_handler::writable(transport::link& with) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  while (!kept_.empty() && kept_.front()(with).status != transport::send_status::full) kept_.pop_front();
+  if (closes_ && kept_.empty()) with.close();
+  room_.notify_all();
+}
+
+TAGMA_DECL void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {
+  send(reply_of(request, std::move(body), std::move(bulk)));
+}
+
+TAGMA_DECL void inlet_handler::refuse(std::uint64_t request, const error& why) { send(refusal_of(request, why)); }
+
+TAGMA_DECL void inlet_handler::post_reply(std::uint64_t request, std::string body,
+                                          std::shared_ptr<const std::string> bulk) {
+  post(reply_of(request, std::move(body), std::move(bulk)));
+}
+
+TAGMA_DECL void inlet_handler::post_refusal(std::uint64_t request, const error& why) { post(refusal_of(request, why)); }
+
+TAGMA_DECL void inlet_handler::hurry(std::int64_t ns) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  waits_until_ = runtime::now_ns() + ns;
+}
+
+TAGMA_DECL void inlet_handler::close(const error& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  closes_ = true;
+  if (link_ == nullptr) aborted_ = why;
+  if (link_ != nullptr && kept_.empty()) link_->close();
+}
+
+TAGMA_DECL void inlet_handler::finish(std::int64_t until_ns, const error& why) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (link_ != nullptr) {
+    const std::int64_t left = until_ns - runtime::now_ns();
+    if (left <= 0) return link_->abort(why);
+    room_.wait_for(lock, left);
+  }
 }
 
 }  // namespace tagma::service
@@ -9320,7 +9544,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
 
   [[nodiscard]] container state(const std::string& name, isolation kept_apart);
   [[nodiscard]] std::shared_ptr<inlet_handler> accept();
-  /// Ends runs and connections.
+  /// Ends runs, gives their answers to those who take them soon, and ends connections.
   void stop();
   /// Gives its containers the variables that it saved last by itself, and goes on saving them. Before it has clients.
   void begin_own_checkpoints();
@@ -9369,7 +9593,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void start_others();
   [[nodiscard]] std::string variables_of(const std::string& container);
   [[nodiscard]] worker_view look();
-  void inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from, const transport::incoming& m);
+  void inspect_for(const std::shared_ptr<inlet_handler>& by, const transport::incoming& m);
   void probe_for(const std::shared_ptr<inlet_handler>& by, const transport::incoming& m);
   void begin_recording(std::int64_t most_ns);
   /// Throws FailedPrecondition if nobody has begun, or it has ended by itself.
@@ -9378,7 +9602,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
 
   /// @name Checkpoints; in checkpoint_calls.hpp
   /// @{
-  void receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::link& from, transport::incoming& m);
+  void receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::incoming& m);
   [[nodiscard]] std::shared_ptr<run_gate> gate_of(const std::string& container);
   [[nodiscard]] std::optional<container> known_state(const std::string& name);
   void go_on(std::vector<std::function<void()>> waiting);
@@ -9514,6 +9738,13 @@ TAGMA_DECL std::optional<error> not_permitted(const transport::link& from, std::
 
 namespace tagma::service {
 
+namespace detail {
+
+/// How long a server that stops waits for those who take its last answers, in nanoseconds.
+inline constexpr std::int64_t answers_ns = 1'000'000'000;
+
+}  // namespace detail
+
 TAGMA_DECL worker_core::worker_core(transport::network& by, worker_options options)
     : network_(by),
       options_(std::move(options)),
@@ -9627,6 +9858,7 @@ TAGMA_DECL std::shared_ptr<registered_part> worker_core::add(const add_part& wha
 TAGMA_DECL std::shared_ptr<registered_part> worker_core::add(std::uint64_t graph,
                                                              std::shared_ptr<registered_part> part) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopped_) fail(status_code::aborted, "the server stops");
   if (!parts_.emplace(graph, part).second) fail(status_code::already_exists, {"graph ", graph, " is known already"});
   return part;
 }
@@ -9690,7 +9922,7 @@ TAGMA_DECL void worker_core::forget(std::uint64_t graph) {
     gone = std::move(found->second);
     parts_.erase(found);
   }
-  gone->abort(error(status_code::aborted, "the client of the graph is gone"));
+  gone->close(error(status_code::aborted, "the client of the graph is gone"));
   (void)crew_.add([gone]() mutable { gone.reset(); });  // its end waits for runs
 }
 
@@ -9715,7 +9947,7 @@ TAGMA_DECL void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& b
       by->refuse(request, detail::caught_error());
     }
   });
-  if (!taken) by->refuse(request, error(status_code::aborted, "the server stops"));
+  if (!taken) by->post_refusal(request, error(status_code::aborted, "the server stops"));
 }
 
 TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, transport::link& from,
@@ -9723,7 +9955,7 @@ TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, 
   const std::uint64_t request = m.request;
   if (const auto no = not_permitted(from, m.kind)) {
     // What asks for no answer is left alone.
-    if (m.wants_reply) (void)from.fail(request, *no);
+    if (m.wants_reply) by->post_refusal(request, *no);
     return;
   }
   try {
@@ -9766,8 +9998,7 @@ TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, 
       case message::keep_graph: {
         const std::uint64_t graph = edge_of_run::read(m.body).graph;
         if (const auto part = find(graph); part != nullptr) keep(by, graph, *part);
-        (void)from.reply(request, {});
-        return;
+        return by->post_reply(request, {});
       }
       case message::run_part: {
         run_part what = run_part::read(m.body);
@@ -9782,11 +10013,10 @@ TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, 
       }
       case message::list_tasks: {
         const task_list all{{options_.link.self.job, options_.link.self.task}, tasks_of(options_.members)};
-        by->reply(request, all.body());
-        return;
+        return by->post_reply(request, all.body());
       }
       case message::list_devices:
-        return by->reply(request, {}, std::make_shared<const std::string>(offer_.body()));
+        return by->post_reply(request, {}, std::make_shared<const std::string>(offer_.body()));
       case message::list_variables:
         return answer_soon(by, request, [this, by, request, name = std::string(m.body)] {
           by->reply(request, {}, std::make_shared<const std::string>(variables_of(name)));
@@ -9797,13 +10027,12 @@ TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, 
       case message::read_variable:
       case message::list_runs:
       case message::reset_container:
-        return inspect_for(by, from, m);
+        return inspect_for(by, m);
       case message::probe:
         return probe_for(by, m);
       case message::begin_trace:
         begin_recording(begin_trace::read(m.body).most_ns);
-        (void)from.reply(request, {});
-        return;
+        return by->post_reply(request, {});
       case message::end_trace:
         return answer_soon(by, request, [this, by, request, what = end_trace::read(m.body)] {
           const std::shared_ptr<recording> made = end_recording();
@@ -9818,13 +10047,13 @@ TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, 
       case message::stop:
         if (options_.stop_asked == nullptr)
           fail(status_code::unimplemented, "this server is part of a program, which ends it by itself");
-        (void)from.reply(request, {});
+        by->post_reply(request, {});
         return options_.stop_asked();
       default:
-        return receive_checkpoint(by, from, m);
+        return receive_checkpoint(by, m);
     }
   } catch (...) {
-    if (m.wants_reply) from.fail(request, detail::caught_error());
+    if (m.wants_reply) by->post_refusal(request, detail::caught_error());
   }
 }
 
@@ -9953,13 +10182,19 @@ TAGMA_DECL void worker_core::stop() {
     inlets.swap(inlets_);
     gates.swap(gates_);
   }
-  for (const auto& [graph, part] : parts) part->abort(error(status_code::aborted, "the server stops"));
+  for (const auto& in : inlets)
+    if (const auto alive = in.lock()) alive->hurry(detail::answers_ns);
+  for (const auto& [graph, part] : parts) part->close(error(status_code::aborted, "the server stops"));
   stops_.cancel();
   drivers_.finish();
   crew_.finish();
   for (const auto& [name, gate] : gates) gate->drop();
+  const error why(status_code::unavailable, "the server stops");
   for (const auto& in : inlets)
-    if (const auto alive = in.lock()) alive->abort(error(status_code::unavailable, "the server stops"));
+    if (const auto alive = in.lock()) alive->close(why);
+  const std::int64_t until = runtime::now_ns() + detail::answers_ns;
+  for (const auto& in : inlets)
+    if (const auto alive = in.lock()) alive->finish(until, why);
   for (const auto& [address, out] : outlets) out->close();
 }
 
@@ -10034,8 +10269,9 @@ TAGMA_DECL open_runs worker_core::hold(const hold_runs& m) {
   open.runs = gate->inside();
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [graph, part] : parts_) {
-    // Of a graph that is driven from here, the parts count, each where it is.
-    if (part->what().container != m.container || !part->has_owner() || part->driven() != nullptr) continue;
+    // Of a graph that is driven from here, the parts count, each where it is. One whose client does not reach this
+    // server counts until its lease is over: the client may reach others, where its run is not done yet.
+    if (part->what().container != m.container || part->driven() != nullptr) continue;
     for (const std::uint64_t step : part->outcomes().open()) open.runs.emplace_back(graph, step);
   }
   // One whose answer is out may not have left the gate yet.
@@ -10148,19 +10384,14 @@ TAGMA_DECL void worker_core::save_own() {
   }
 }
 
-TAGMA_DECL void worker_core::receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::link& from,
-                                                transport::incoming& m) {
+TAGMA_DECL void worker_core::receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::incoming& m) {
   const std::uint64_t request = m.request;
   const auto text = [](const std::vector<std::byte>& bytes) {
     return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   switch (static_cast<message>(m.kind)) {
-    case message::hold_runs: {
-      transport::outgoing answer;
-      answer.body = hold(hold_runs::read(m.body)).body();
-      (void)from.reply(request, std::move(answer));
-      return;
-    }
+    case message::hold_runs:
+      return by->post_reply(request, hold(hold_runs::read(m.body)).body());
     case message::save_shard:
       return answer_soon(by, request, [this, by, request, what = save_shard::read(m.body)] {
         by->reply(request, {}, std::make_shared<const std::string>(save(what, true).body()));
@@ -10453,7 +10684,7 @@ TAGMA_DECL std::string worker_core::variables_of(const std::string& name) {
   return all.body();
 }
 
-TAGMA_COLD TAGMA_DECL void worker_core::inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from,
+TAGMA_COLD TAGMA_DECL void worker_core::inspect_for(const std::shared_ptr<inlet_handler>& by,
                                                     const transport::incoming& m) {
   const auto kind = static_cast<message>(m.kind);
   if (!is_answered_at_once(kind))
@@ -10464,18 +10695,14 @@ TAGMA_COLD TAGMA_DECL void worker_core::inspect_for(const std::shared_ptr<inlet_
                        });
   // By this thread, since those of the crew may all wait for runs, which is when somebody asks, and resets.
   inspection a = inspect(look(), kind, std::string(m.body), m.time_left_ns);
-  transport::outgoing reply;
-  reply.body = std::move(a.body);
-  if (a.bulk != nullptr) detail::keep_bulk(reply, std::move(a.bulk));
   if (!a.gone.empty()) (void)crew_.add([gone = std::move(a.gone)]() mutable { gone.clear(); });
-  transport::send_attempt* const kept = reply.attempt;
-  if (!from.reply(m.request, std::move(reply)) && kept != nullptr) kept->ended(nullptr);
+  by->post_reply(m.request, std::move(a.body), std::move(a.bulk));
 }
 
 TAGMA_COLD TAGMA_DECL void worker_core::probe_for(const std::shared_ptr<inlet_handler>& by,
                                                   const transport::incoming& m) {
   const task_id whom = probe::read(m.body).whom;
-  if (whom.task < 0) return by->reply(m.request, probe_result{{}, options_.link.self.incarnation, 0, 0}.body());
+  if (whom.task < 0) return by->post_reply(m.request, probe_result{{}, options_.link.self.incarnation, 0, 0}.body());
   if (!options_.members.has_task(whom.job, whom.task))
     fail(status_code::not_found, {to_string(whom), " is not in the cluster as this server knows it"});
   transport::options how = options_.link;
@@ -10483,7 +10710,7 @@ TAGMA_COLD TAGMA_DECL void worker_core::probe_for(const std::shared_ptr<inlet_ha
   // Who asks hears what was wrong before its own patience ends.
   probing::start(network_, to_string(options_.members.task_address(whom.job, whom.task)), how, m.time_left_ns / 4 * 3,
                  [by, request = m.request](const error* why, const probe_result& r) {
-                   why != nullptr ? by->refuse(request, *why) : by->reply(request, r.body());
+                   why != nullptr ? by->post_refusal(request, *why) : by->post_reply(request, r.body());
                  });
 }
 

@@ -1568,6 +1568,7 @@ TAGMA_DECL void socket_link::seek(const place& where, std::int64_t until) {
   until_ = until;
   if (over_) return;
   drive();  // calls that wait have deadlines
+  if (over_) return;
   if (where.is_unix) {
     there_ = {net::local::stream_protocol::endpoint(where.path)};
     return try_next();
@@ -2151,7 +2152,7 @@ TAGMA_DECL std::shared_ptr<link> core::connect(const std::string& address, optio
   auto proof = proves(how);
   const connection::setting s{side::connects, std::move(how), detail::draw_nonce(), address, true, true};
   auto made = std::make_shared<socket_link>(shared_from_this(), s, std::move(with), std::move(proof));
-  net::post(context_, [this, made, where, until = runtime::now_ns() + within_ns] {
+  net::post(context_, [this, made, where, until = runtime::later(runtime::now_ns(), within_ns)] {
     links_.insert(made);
     made->seek(where, until);
     drive_awake();
@@ -2284,18 +2285,19 @@ TAGMA_DECL void core::taken(const std::shared_ptr<listener>& at, stream_socket s
 }
 
 TAGMA_DECL void core::after(std::int64_t ns, std::function<void()> what) {
-  net::post(context_,
-            [this, when = std::chrono::steady_clock::now() + std::chrono::nanoseconds(ns), what = std::move(what)] {
-              const std::uint64_t number = ++last_timer_;
-              auto& timer = timers_[number];
-              timer = std::make_unique<net::steady_timer>(context_, when);
-              timer->async_wait([this, number, what](boost::system::error_code e) {
-                if (e) return;
-                timers_.erase(number);
-                what();
-                drive_awake();
-              });
-            });
+  const std::chrono::steady_clock::time_point when(
+      std::chrono::nanoseconds(runtime::later(std::chrono::steady_clock::now().time_since_epoch().count(), ns)));
+  net::post(context_, [this, when, what = std::move(what)] {
+    const std::uint64_t number = ++last_timer_;
+    auto& timer = timers_[number];
+    timer = std::make_unique<net::steady_timer>(context_, when);
+    timer->async_wait([this, number, what](boost::system::error_code e) {
+      if (e) return;
+      timers_.erase(number);
+      what();
+      drive_awake();
+    });
+  });
 }
 
 }  // namespace tagma::transport::asio

@@ -4723,12 +4723,12 @@ struct subtract : elementwise {
 };
 
 /// The value that input `i` has everywhere, if the compiler knows it: a number, also one that was stretched, as the
-/// gradient of a sum is.
+/// gradient of a sum is. Not where extents vary: the node that is simplified would be the one that checks them.
 [[nodiscard]] constexpr ir::constant_value value_everywhere(const ir::fold_args& f, int i) {
   ir::node_id of = f.in(i);
   for (const void* key = f.g.info(of).key; key == &ir::key<broadcast_like> || key == &ir::key<expand_dims>;
        key = f.g.info(of).key) {
-    if (f.g[of].controls > 0) return {};
+    if (f.g[of].controls > 0 || !f.out.dims.is_static()) return {};
     of = f.g.input(of, 0);
   }
   return ir::constant_of(f.g, of);
@@ -5626,9 +5626,9 @@ struct argmin : argmax {
   return differs && lead >= 0;
 }
 
-/// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape. Signs, and
-/// factors of floats that are the same along these axes, are taken out of the sum: what remains is often there already,
-/// as in the gradient of a normalisation.
+/// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape. The outermost
+/// signs, and factors of floats that are the same along these axes, are taken out of the sum: what remains is often
+/// there already, as in the gradient of a normalisation.
 /// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
 template <class Graph>
 constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& target) {
@@ -5644,18 +5644,33 @@ constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& targ
   }
   if (mask == 0) return value;
   const bool is_wide = g.spec(value).type == dtype::float32 || g.spec(value).type == dtype::float64;
-  if (g.info(value).key == &ir::key<negate> && g[value].controls == 0) {
-    const ir::node_id total = unbroadcast(g, g.input(value, 0), target);
-    return g.emit_op(negate{}, {&total, 1});
-  }
-  if (g.info(value).key == &ir::key<multiply> && g[value].controls == 0 && is_wide)
+  constexpr int most = 4;
+  ir::node_id factors[most]{};
+  int count = 0;
+  bool negative = false;
+  const auto taken_out = [&] {
+    if (g[value].controls > 0) return false;
+    if (g.info(value).key == &ir::key<negate>) {
+      negative = !negative, value = g.input(value, 0);
+      return true;
+    }
+    if (g.info(value).key != &ir::key<multiply> || !is_wide) return false;
     for (int k = 0; k < 2; ++k)
       if (const ir::node_id rest = g.input(value, k), factor = g.input(value, 1 - k);
           g.spec(rest).dims == from && scales(g.spec(factor).dims, target)) {
-        const ir::node_id pair[] = {unbroadcast(g, rest, target), factor};
-        return g.emit_op(multiply{}, pair);
+        factors[count++] = factor, value = rest;
+        return true;
       }
-  return g.emit_op(sum{}, {&value, 1}, ir::pack_attributes(mask, keep).list());
+    return false;
+  };
+  for (int tries = 0; tries < most && taken_out(); ++tries) {
+  }
+  ir::node_id total = g.emit_op(sum{}, {&value, 1}, ir::pack_attributes(mask, keep).list());
+  while (count > 0) {
+    const ir::node_id pair[] = {total, factors[--count]};
+    total = g.emit_op(multiply{}, pair);
+  }
+  return negative ? g.emit_op(negate{}, {&total, 1}) : total;
 }
 
 }  // namespace op
@@ -22436,8 +22451,8 @@ class condition {
   void wait_for(mutex& m, std::int64_t ns) {
     timespec end{};
     clock_gettime(CLOCK_MONOTONIC, &end);
-    const std::int64_t total = end.tv_nsec + ns;
-    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
+    const std::int64_t total = end.tv_nsec + ns % 1'000'000'000;
+    end.tv_sec += static_cast<time_t>(ns / 1'000'000'000 + total / 1'000'000'000);
     end.tv_nsec = static_cast<long>(total % 1'000'000'000);
     pthread_cond_timedwait(&condition_, &m.mutex_, &end);
   }
@@ -22478,6 +22493,11 @@ namespace tagma::runtime {
 
 /// The monotonic clock, in nanoseconds.
 [[nodiscard]] std::int64_t now_ns();
+
+/// The moment that is `ns` behind `now`; the end of time if that is later.
+[[nodiscard]] constexpr std::int64_t later(std::int64_t now, std::int64_t ns) {
+  return ns > 0 && now > INT64_MAX - ns ? INT64_MAX : now + ns;
+}
 
 void relax();
 
@@ -22959,7 +22979,7 @@ TAGMA_COLD TAGMA_DECL void join(array_view<run_limits> given) {
 TAGMA_DECL run_guard::run_guard(const run_limits& limits, std::int64_t session_timeout_ns, closing* session)
     : stop_(limits.stop),
       timeout_ns_(limits.timeout_ns == 0 ? session_timeout_ns : limits.timeout_ns),
-      end_(timeout_ns_ > 0 ? now_ns() + timeout_ns_ : wait_word::never),
+      end_(timeout_ns_ > 0 ? later(now_ns(), timeout_ns_) : wait_word::never),
       session_(session),
       limited_(timeout_ns_ > 0 || stop_.requested != nullptr || stop_.next != nullptr) {}
 
@@ -27400,7 +27420,7 @@ TAGMA_COLD TAGMA_DECL bool plan_store::let_one_go() {
 
 TAGMA_COLD TAGMA_DECL bool plan_store::close(std::int64_t patience_ns) noexcept {
   end_.begin();
-  const std::int64_t end = patience_ns < 0 ? wait_word::never : now_ns() + patience_ns;
+  const std::int64_t end = patience_ns < 0 ? wait_word::never : later(now_ns(), patience_ns);
   const mutex_lock lock(mutex_);
   while (visits_ > 0)
     if (!wait(end)) return false;
@@ -34174,8 +34194,14 @@ inline constexpr std::int64_t few_rows = 4;
 inline constexpr std::int64_t least_columns = 32;
 
 /// Elements of the second matrix from which on reading it once counts for more than the wider vectors of a library. One
-/// row is always read faster than a library copies the matrix.
+/// row is always read faster than a library copies the matrix. oneDNN reads it once as well, but not for four rows by a
+/// matrix that is transposed.
 inline constexpr std::int64_t large_matrix = std::int64_t{1} << 20;
+#if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
+inline constexpr bool library_reads_once = true;
+#else
+inline constexpr bool library_reads_once = false;
+#endif
 
 /// True if `few_rows_product` is for this product.
 template <class T>
@@ -34183,7 +34209,8 @@ template <class T>
   if (g.n < least_columns || g.m == 0 || g.k == 0 || (g.transpose_a && g.transpose_b)) return false;
   if (g.k <= few_rows && !g.transpose_b) return true;
   if (sizeof(T) == 4 && g.transpose_b && g.k < 32) return false;  // nothing but what remains of vectors
-  return g.m == 1 || (g.m <= few_rows && (sizeof(T) > 4 || g.k * g.n >= large_matrix));
+  if (g.m == 1 || g.m > few_rows || sizeof(T) > 4) return g.m <= few_rows;
+  return g.k * g.n >= large_matrix && (!library_reads_once || (g.m == few_rows && g.transpose_b));
 }
 
 /// What the loops of these products compute with. Not packs: every program with a product has these loops, and plain
@@ -34223,6 +34250,41 @@ struct add_terms_to_row {
   }
 };
 
+/// The same for three rows of the result, or four, so that the second matrix is read once for all. `row` elements are
+/// between rows of the first matrix, and the tiles are half as wide.
+template <class T>
+struct add_terms_to_rows {
+  TAGMA_INLINE static void run(const T* a, std::int64_t row, std::int64_t next, const T* b, std::int64_t ldb,
+                               std::int64_t count, T* c, std::int64_t ldc, std::int64_t rows, std::int64_t columns,
+                               bool first) {
+    using vector = typename plain_vectors<T>::type;
+    const std::int64_t last = rows - 1;  // the third, which is done twice, or the fourth
+    const T *const a1 = a + row, *const a2 = a1 + row, *const a3 = a + last * row;
+    for (const T* const end = c + columns; c < end;
+         c += 2 * plain_vectors<T>::lanes, b += 2 * plain_vectors<T>::lanes) {
+      auto* const c0 = reinterpret_cast<vector*>(c);
+      auto* const c1 = reinterpret_cast<vector*>(c + ldc);
+      auto* const c2 = reinterpret_cast<vector*>(c + 2 * ldc);
+      auto* const c3 = reinterpret_cast<vector*>(c + last * ldc);
+      vector s0{}, s1{}, s2{}, s3{}, t0{}, t1{}, t2{}, t3{};
+      if (!first) {
+        s0 = c0[0], s1 = c1[0], s2 = c2[0], s3 = c3[0];
+        t0 = c0[1], t1 = c1[1], t2 = c2[1], t3 = c3[1];
+      }
+      const T* terms = b;
+      for (std::int64_t i = 0; i < count * next; i += next, terms += ldb) {
+        const vector x = reinterpret_cast<const vector*>(terms)[0], y = reinterpret_cast<const vector*>(terms)[1];
+        s0 = (a[i] - vector{}) * x + s0, t0 = (a[i] - vector{}) * y + t0;
+        s1 = (a1[i] - vector{}) * x + s1, t1 = (a1[i] - vector{}) * y + t1;
+        s2 = (a2[i] - vector{}) * x + s2, t2 = (a2[i] - vector{}) * y + t2;
+        s3 = (a3[i] - vector{}) * x + s3, t3 = (a3[i] - vector{}) * y + t3;
+      }
+      c0[0] = s0, c1[0] = s1, c2[0] = s2, c3[0] = s3;
+      c0[1] = t0, c1[1] = t1, c2[1] = t2, c3[1] = t3;
+    }
+  }
+};
+
 /// A row of the first matrix times `columns` rows of the second one, four at a time, of which there are as many at
 /// least.
 template <class T>
@@ -34253,25 +34315,70 @@ struct products_of_rows {
   }
 };
 
+/// The same for three rows of the first matrix, or four, and two of the second one at a time.
+template <class T>
+struct products_of_few_rows {
+  TAGMA_INLINE static void run(const T* a, std::int64_t row, const T* b, std::int64_t ldb, std::int64_t n, T* c,
+                               std::int64_t ldc, std::int64_t rows, std::int64_t columns) {
+    using vector = typename plain_vectors<T>::type;
+    const std::int64_t last = rows - 1;  // the third, which is done twice, or the fourth
+    const T *const a1 = a + row, *const a2 = a1 + row, *const a3 = a + last * row;
+    for (std::int64_t j = 0; j < columns; j += 2) {
+      if (j > columns - 2) j = columns - 2;
+      const T *const b0 = b + j * ldb, *const b1 = b0 + ldb;
+      vector s0{}, s1{}, s2{}, s3{}, t0{}, t1{}, t2{}, t3{};
+      std::int64_t i = 0;
+      for (; i + plain_vectors<T>::lanes <= n; i += plain_vectors<T>::lanes) {
+        const vector x = *reinterpret_cast<const vector*>(b0 + i), y = *reinterpret_cast<const vector*>(b1 + i);
+        const vector p = *reinterpret_cast<const vector*>(a + i), q = *reinterpret_cast<const vector*>(a1 + i);
+        const vector r = *reinterpret_cast<const vector*>(a2 + i), s = *reinterpret_cast<const vector*>(a3 + i);
+        s0 = p * x + s0, t0 = p * y + t0, s1 = q * x + s1, t1 = q * y + t1;
+        s2 = r * x + s2, t2 = r * y + t2, s3 = s * x + s3, t3 = s * y + t3;
+      }
+      const vector sums[8] = {s0, t0, s1, t1, s2, t2, s3, t3};
+      const std::int64_t of[4] = {0, 1, 2, last};
+      for (std::int64_t q = 0; q < 8; ++q) {
+        const T* const sum = reinterpret_cast<const T*>(sums + q);
+        const T *const left = a + of[q / 2] * row, *const right = b0 + q % 2 * ldb;
+        T total = 0;
+        for (std::int64_t l = 0; l < plain_vectors<T>::lanes; ++l) total += sum[l];
+        for (std::int64_t l = i; l < n; ++l) total += left[l] * right[l];
+        c[of[q / 2] * ldc + j + q % 2] = total;
+      }
+    }
+  }
+};
+
 /// A product for which `has_few_rows` is true. The second matrix is read once, in blocks that stay in the cache.
 template <class T>
 TAGMA_COLD void few_rows_product(const gemm_args<T>& g) {
   const std::int64_t row = g.transpose_a ? 1 : g.lda, next = g.transpose_a ? g.lda : 1;
   const std::int64_t wide = g.transpose_b ? least_columns : 1024, deep = g.transpose_b ? g.k : 8;
+  const bool together = g.m > 2 && g.m <= few_rows && g.k > few_rows;
   for (std::int64_t left = 0, columns = 0; left < g.n; left += columns) {
     columns = g.n - left < wide ? (g.n - left) / least_columns * least_columns : wide;
     if (columns == 0) left = g.n - least_columns, columns = least_columns;  // some again
-    for (std::int64_t i = 0; i < g.k; i += deep)
-      for (std::int64_t r = 0; r < g.m; ++r) {
-        const T* const a = g.a + r * row + i * next;
-        T* const c = g.c + r * g.ldc + left;
-        if (g.transpose_b) {
-          dispatch<products_of_rows<T>>(a, g.b + left * g.ldb, g.ldb, g.k, c, columns);
-        } else {
-          dispatch<add_terms_to_row<T>>(a, next, g.b + i * g.ldb + left, g.ldb, g.k - i < deep ? g.k - i : deep, c,
-                                        columns, i == 0);
+    for (std::int64_t i = 0; i < g.k; i += deep) {
+      const std::int64_t count = g.k - i < deep ? g.k - i : deep;
+      const T *const a = g.a + i * next, *const b = g.transpose_b ? g.b + left * g.ldb : g.b + i * g.ldb + left;
+      T* const c = g.c + left;
+      if (together && g.transpose_b) {
+        dispatch<products_of_few_rows<T>>(a, row, b, g.ldb, g.k, c, g.ldc, g.m, columns);
+        continue;
+      }
+      if constexpr (sizeof(T) > 4) {
+        if (together) {
+          dispatch<add_terms_to_rows<T>>(a, row, next, b, g.ldb, count, c, g.ldc, g.m, columns, i == 0);
+          continue;
         }
       }
+      for (std::int64_t r = 0; r < g.m; ++r) {
+        if (g.transpose_b)
+          dispatch<products_of_rows<T>>(a + r * row, b, g.ldb, g.k, c + r * g.ldc, columns);
+        else
+          dispatch<add_terms_to_row<T>>(a + r * row, next, b, g.ldb, count, c + r * g.ldc, columns, i == 0);
+      }
+    }
   }
 }
 
@@ -36399,12 +36506,19 @@ void matmul(const kernel_args& args, const run_context& context) {
 }
 
 #if TAGMA_ONEDNN_PRIMITIVES
+/// True for a product with so few rows, by so large a matrix, that oneDNN's plain function is quicker than its
+/// primitive, which first copies a second matrix that is transposed, or whose rows are a power of two apart. The first
+/// call of that function in a process takes 30 ms, so smaller products, which differ little, keep the primitive.
+[[nodiscard]] constexpr bool is_plain(const gemm_args<float>& g) {
+  return g.k * g.n >= 65536 && g.m <= (g.transpose_b ? 15 : 16);
+}
+
 TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
   const product_extents p(args);
   if (!p.one || p.m == 0 || p.n == 0 || p.k == 0) return nullptr;
   gemm_args<float> g = describe_product<float>(args, p);
   g.make_row();
-  return has_few_rows(g) ? nullptr : onednn_product::make(g, args.repeated);
+  return has_few_rows(g) || is_plain(g) ? nullptr : onednn_product::make(g, args.repeated);
 }
 #endif
 
@@ -36912,10 +37026,18 @@ struct join_columns {
   }
 
  private:
+  /// As packs do it, since how many columns there are follows from the threads: the first of equal ones stays, which
+  /// may be zeros with other signs, and there is one NaN.
+  TAGMA_INLINE static C join(C sofar, C x) {
+    if constexpr (Join::is_extreme && std::is_same_v<C, float>)
+      return sofar != sofar || x != x ? __builtin_nanf("") : Join::apply(x, sofar);
+    else
+      return Join::apply(sofar, x);
+  }
   TAGMA_INLINE static void block(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, C* to) {
     if (n < 8) {
       for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t r = 0; r < rows; ++r) to[i] = Join::apply(to[i], static_cast<C>(from[r * stride + i]));
+        for (std::int64_t r = 0; r < rows; ++r) to[i] = join(to[i], static_cast<C>(from[r * stride + i]));
       return;
     }
     // What remains of the last pack is joined with the columns before it, whose results are then dropped.

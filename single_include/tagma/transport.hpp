@@ -2384,7 +2384,7 @@ TAGMA_DECL void outbox::push_message(std::int64_t now) {
           .value = m.bulk.size()};
   if ((o.flags & frame_wants_reply) != 0)
     f.time_left_ms = static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>((o.deadline_ns - now + 999'999) / 1'000'000, 1, UINT32_MAX));
+        std::clamp<std::int64_t>(runtime::later(o.deadline_ns - now, 999'999) / 1'000'000, 1, UINT32_MAX));
   if (!m.bulk.empty()) {
     if (++last_transfer_ == 0) ++last_transfer_;
     f.transfer = last_transfer_;
@@ -3118,7 +3118,7 @@ TAGMA_DECL void connection::goodbye(std::int64_t now) {
     fail_call(calls_.any(), error(status_code::unavailable, sentence({name(), " has closed the connection"})));
   if (is_over() || closing_) return;
   closing_ = true;
-  close_by_ns_ = now + set_.how.patience.close_ns;
+  close_by_ns_ = runtime::later(now, set_.how.patience.close_ns);
   guarded([&] { handler_.closing(self_); });
 }
 
@@ -3168,9 +3168,9 @@ TAGMA_DECL std::int64_t connection::next_timer() const {
   const patience& p = set_.how.patience;
   std::int64_t next = std::min(calls_.next_deadline(), close_by_ns_);
   if (stage_ == stage::waits) return next;
-  if (stage_ == stage::meets) return std::min(next, started_ns_ + p.handshake_ns);
+  if (stage_ == stage::meets) return std::min(next, runtime::later(started_ns_, p.handshake_ns));
   if (!TAGMA_BROKEN(heartbeat_forgotten)) next = std::min(next, next_ping_ns_);
-  return TAGMA_BROKEN(loss_not_seen) ? next : std::min(next, heard_ns_ + p.lost_ns);
+  return TAGMA_BROKEN(loss_not_seen) ? next : std::min(next, runtime::later(heard_ns_, p.lost_ns));
 }
 
 TAGMA_DECL void connection::advance(std::int64_t now) {
@@ -3190,7 +3190,7 @@ TAGMA_DECL void connection::advance(std::int64_t now) {
     if (is_over()) return;
   }
   if (stage_ == stage::open && now >= next_ping_ns_ && !TAGMA_BROKEN(heartbeat_forgotten)) {
-    next_ping_ns_ = now + p.heartbeat_ns;
+    next_ping_ns_ = runtime::later(now, p.heartbeat_ns);
     if (!out_.has_control(frame_type::ping))
       out_.control({.type = frame_type::ping, .value = static_cast<std::uint64_t>(now)});
   }
@@ -3250,7 +3250,7 @@ TAGMA_DECL void connection::close(std::int64_t now) {
     return abort(
         error(status_code::cancelled, sentence({"the connection to ", name(), " was closed before it was there"})));
   closing_ = true;
-  close_by_ns_ = now + set_.how.patience.close_ns;
+  close_by_ns_ = runtime::later(now, set_.how.patience.close_ns);
   settle(now);
 }
 
@@ -3433,8 +3433,7 @@ TAGMA_DECL send_result driven_link::send(outgoing message) { return submit({.mes
 TAGMA_DECL send_result driven_link::start(outgoing message, std::int64_t timeout_ns, call& with) {
   if (timeout_ns <= 0) tagma::fail(status_code::invalid_argument, "a call has a time in which it is to be answered");
   order o{.message = std::move(message), .flags = frame_wants_reply};
-  const std::int64_t now = clock();
-  o.deadline_ns = timeout_ns > INT64_MAX - now ? INT64_MAX : now + timeout_ns;
+  o.deadline_ns = runtime::later(clock(), timeout_ns);
   return submit(std::move(o), &with);
 }
 
@@ -3774,7 +3773,7 @@ TAGMA_DECL options network::local(options how) {
 TAGMA_DECL std::int64_t network::now() const { return runtime::now_ns(); }
 
 TAGMA_DECL void network::after(std::int64_t ns, std::function<void()> what) {
-  const std::int64_t when = now() + ns;
+  const std::int64_t when = runtime::later(now(), ns);
   const mutex_lock lock(shared_->mutex);
   shared_->later.emplace(std::pair(when, shared_->planned++), std::move(what));
   shared_->changed.notify_all();
@@ -3788,7 +3787,7 @@ TAGMA_DECL std::shared_ptr<link> network::connect(const std::string& address, co
     const mutex_lock lock(shared_->mutex);
     shared_->fresh.push_back(made);
   }
-  after(0, [this, made, address, until = now() + within_ns] { try_connect(made, address, until); });
+  after(0, [this, made, address, until = runtime::later(now(), within_ns)] { try_connect(made, address, until); });
   return made;
 }
 
@@ -4480,7 +4479,7 @@ class world final : private stage {
   bool step();
   /// Lets things happen until then.
   void run_until(std::int64_t ns);
-  void run_for(std::int64_t ns) { run_until(now_ + ns); }
+  void run_for(std::int64_t ns) { run_until(runtime::later(now_, ns)); }
   /// Lets things happen until it is so; false if it is not before `within_ns` have passed.
   bool comes(const std::function<bool()>& so, std::int64_t within_ns);
 
@@ -4636,7 +4635,7 @@ TAGMA_DECL void network::sleep(const runtime::wait_word& at, std::int64_t end_ns
 }
 
 TAGMA_DECL void network::after(std::int64_t ns, std::function<void()> what) {
-  world_.at(world_.now_ + ns, [this, what = std::move(what)] {
+  world_.at(runtime::later(world_.now_, ns), [this, what = std::move(what)] {
     if (!alive_ && !ends_) return;
     if (stopped_until_ns_ > world_.now_) return after(stopped_until_ns_ - world_.now_, what);
     const at_home here(*this);
@@ -4650,8 +4649,9 @@ TAGMA_DECL std::shared_ptr<link> network::connect(const std::string& address, co
   const auto made = std::make_shared<stream>(*this, s, std::move(with));
   made->address = address;
   world_.streams_.push_back(made);
-  world_.at(world_.now_ + world_.draw_delay(),
-            [this, made, until = alive_ ? world_.now_ + within_ns : 0] { world_.try_connect(made, until); });
+  world_.at(
+      world_.now_ + world_.draw_delay(),
+      [this, made, until = alive_ ? runtime::later(world_.now_, within_ns) : 0] { world_.try_connect(made, until); });
   return made;
 }
 
@@ -4711,7 +4711,7 @@ TAGMA_DECL void world::run_until(std::int64_t ns) {
 }
 
 TAGMA_DECL bool world::comes(const std::function<bool()>& so, std::int64_t within_ns) {
-  const std::int64_t end = now_ + within_ns;
+  const std::int64_t end = runtime::later(now_, within_ns);
   while (!so()) {
     if (!is_due(end)) return false;
     (void)step();
@@ -4786,7 +4786,7 @@ TAGMA_DECL void world::join(const std::string& a, const std::string& b) {
 
 TAGMA_DECL void world::stop(const std::string& name, std::int64_t ns) {
   network& p = process(name);
-  p.stopped_until_ns_ = std::max(p.stopped_until_ns_, now_ + ns);
+  p.stopped_until_ns_ = std::max(p.stopped_until_ns_, runtime::later(now_, ns));
 }
 
 TAGMA_DECL void world::restart(const std::string& name, bool silently) { end(name, silently, false); }
