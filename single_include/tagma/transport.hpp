@@ -3177,7 +3177,7 @@ TAGMA_DECL void connection::advance(std::int64_t now) {
   if (is_over()) return;
   const patience& p = set_.how.patience;
   if (stage_ == stage::meets && now - started_ns_ >= p.handshake_ns)
-    return refuse(error(status_code::deadline_exceeded,
+    return refuse(error(status_code::unavailable,
                         sentence({name(), " did not finish the handshake within ", seconds_of(p.handshake_ns)})));
   // Who slept longer than anybody may be silent has heard nobody, and knows nothing of them.
   const std::int64_t due = next_timer();

@@ -235,8 +235,8 @@ TEST_CASE("a handshake that does not end is ended") {
   p.now = 5 * s;
   p.a.advance();
   p.b.advance();
-  CHECK(p.at_a->last() == "lost: DeadlineExceeded: there did not finish the handshake within 5.0 s");
-  CHECK(p.at_b->last() == "lost: DeadlineExceeded: a stranger did not finish the handshake within 5.0 s");
+  CHECK(p.at_a->last() == "lost: Unavailable: there did not finish the handshake within 5.0 s");
+  CHECK(p.at_b->last() == "lost: Unavailable: a stranger did not finish the handshake within 5.0 s");
 }
 
 TEST_CASE("only what belongs into a handshake is taken there, in its order") {
