@@ -69,6 +69,15 @@ struct played_link final : transport::link {
 };
 
 struct played_network final : transport::network {
+  played_network() = default;
+  played_network(const played_network&) = delete;
+  played_network& operator=(const played_network&) = delete;
+  /// Links and who speaks through them keep each other as long as connections last.
+  ~played_network() {
+    later.clear();
+    for (const auto& l : links) l->told.reset();
+  }
+
   std::shared_ptr<transport::link> connect(const std::string&, const transport::options&,
                                            std::shared_ptr<transport::handler> with, std::int64_t) override {
     links.push_back(std::make_shared<played_link>(std::move(with)));
