@@ -38,9 +38,14 @@ def install(arguments, work):
     return work / "moved"
 
 
-def cmake_consumer(arguments, work, project, *definitions, targets=("consumer",)):
+def configure(arguments, work, project, *definitions):
+    """Neither optimised nor with what debuggers want: nearly all of the time is the compiler's."""
     run(arguments.cmake, "-S", HERE / project, "-B", work / "build", f"-DCMAKE_CXX_COMPILER={arguments.compiler}",
-        "-DCMAKE_BUILD_TYPE=Debug", *definitions)
+        "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", *definitions)
+
+
+def cmake_consumer(arguments, work, project, *definitions, targets=("consumer",)):
+    configure(arguments, work, project, *definitions)
     run(arguments.cmake, "--build", work / "build", "--target", *targets)
     run(work / "build/consumer", arguments.version)
 
@@ -128,16 +133,14 @@ def pkg_config(arguments, work):
 
 def find_package_compiled(arguments, work):
     prefix = install(arguments, work)
-    run(arguments.cmake, "-S", HERE / "compiled", "-B", work / "build", f"-DCMAKE_CXX_COMPILER={arguments.compiler}",
-        "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF")
+    configure(arguments, work, "compiled", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF")
     run(arguments.cmake, "--build", work / "build")
     run(work / "build/consumer", arguments.version)
     run(work / "build/data")
 
 
 def add_subdirectory_compiled(arguments, work):
-    run(arguments.cmake, "-S", HERE / "compiled", "-B", work / "build", f"-DCMAKE_CXX_COMPILER={arguments.compiler}",
-        "-DCMAKE_BUILD_TYPE=Debug", f"-DTAGMA_SOURCE={ROOT}")
+    configure(arguments, work, "compiled", f"-DTAGMA_SOURCE={ROOT}")
     run(arguments.cmake, "--build", work / "build", "--target", "consumer")
     run(work / "build/consumer", arguments.version)
 
