@@ -1091,22 +1091,28 @@ using run_number = std::pair<std::uint64_t, std::uint64_t>;
 /// somewhere, and has it when no run is open anywhere: each is then done everywhere or nowhere.
 class run_gate {
  public:
-  /// Calls `go` when it may, on whatever thread that is; `go` calls `leave` at its end.
-  void enter(const run_number& run, std::function<void()> go);
+  /// Who wants to enter.
+  struct visitor {
+    std::function<void()> go;           ///< calls `leave` at its end
+    std::function<void()> turned_away;  ///< instead, where it never may: the server stops
+  };
+
+  /// Lets it go when it may, on whatever thread that is.
+  void enter(const run_number& run, visitor who);
   void leave(const run_number& run);
   /// Those who are inside.
   [[nodiscard]] std::vector<run_number> inside() const;
 
   /// Closes it, or keeps it closed, and lets these in.
   /// @param token of who holds it; 0 is nobody
-  /// @returns what is to be called, without locks; false in the first place if another one holds it
-  [[nodiscard]] std::pair<bool, std::vector<std::function<void()>>> hold(std::uint64_t token,
-                                                                         const std::vector<run_number>& admitted);
+  /// @returns who is to go, without locks; false in the first place if another one holds it
+  [[nodiscard]] std::pair<bool, std::vector<visitor>> hold(std::uint64_t token,
+                                                           const std::vector<run_number>& admitted);
   /// Opens it, unless another one holds it.
-  /// @returns what is to be called
-  [[nodiscard]] std::vector<std::function<void()>> open(std::uint64_t token);
-  /// Forgets those who wait: the server stops.
-  void drop();
+  /// @returns who is to go
+  [[nodiscard]] std::vector<visitor> open(std::uint64_t token);
+  /// Turns away those who wait and those to come: the server stops.
+  void end();
   [[nodiscard]] bool is_held_by(std::uint64_t token) const;
   /// Counts the calls of `hold` of who holds it now.
   [[nodiscard]] std::uint64_t times_held() const;
@@ -1116,7 +1122,8 @@ class run_gate {
   std::uint64_t token_ = 0, times_ = 0;
   std::set<run_number> admitted_;
   std::multiset<run_number> inside_;
-  std::multimap<run_number, std::function<void()>> waiting_;
+  std::multimap<run_number, visitor> waiting_;
+  bool ended_ = false;
 };
 
 /// A run that has entered, until it leaves: early, or at the end of this.
@@ -1144,16 +1151,19 @@ class inside_gate {
 
 namespace tagma::service {
 
-TAGMA_DECL void run_gate::enter(const run_number& run, std::function<void()> go) {
+TAGMA_DECL void run_gate::enter(const run_number& run, visitor who) {
+  bool in = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (token_ != 0 && admitted_.count(run) == 0 && !TAGMA_BROKEN(gate_is_open)) {
-      waiting_.emplace(run, std::move(go));
+    const bool held = token_ != 0 && admitted_.count(run) == 0 && !TAGMA_BROKEN(gate_is_open);
+    if (held && !ended_) {
+      waiting_.emplace(run, std::move(who));
       return;
     }
-    inside_.insert(run);
+    in = !held;
+    if (in) inside_.insert(run);
   }
-  go();
+  in ? who.go() : who.turned_away();
 }
 
 TAGMA_DECL void run_gate::leave(const run_number& run) {
@@ -1166,13 +1176,13 @@ TAGMA_DECL std::vector<run_number> run_gate::inside() const {
   return {inside_.begin(), inside_.end()};
 }
 
-TAGMA_DECL std::pair<bool, std::vector<std::function<void()>>> run_gate::hold(std::uint64_t token,
-                                                                              const std::vector<run_number>& admitted) {
+TAGMA_DECL std::pair<bool, std::vector<run_gate::visitor>> run_gate::hold(std::uint64_t token,
+                                                                          const std::vector<run_number>& admitted) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (token_ != 0 && token_ != token && !TAGMA_BROKEN(gate_changes_hands)) return {false, {}};
   token_ = token;
   ++times_;
-  std::vector<std::function<void()>> go;
+  std::vector<visitor> go;
   for (const run_number& run : admitted) {
     admitted_.insert(run);
     const auto [from, to] = waiting_.equal_range(run);
@@ -1185,9 +1195,9 @@ TAGMA_DECL std::pair<bool, std::vector<std::function<void()>>> run_gate::hold(st
   return {true, std::move(go)};
 }
 
-TAGMA_DECL std::vector<std::function<void()>> run_gate::open(std::uint64_t token) {
+TAGMA_DECL std::vector<run_gate::visitor> run_gate::open(std::uint64_t token) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<std::function<void()>> go;
+  std::vector<visitor> go;
   if (token_ == 0 || token_ != token || TAGMA_BROKEN(gate_stays_shut)) return go;
   token_ = 0;
   admitted_.clear();
@@ -1199,10 +1209,14 @@ TAGMA_DECL std::vector<std::function<void()>> run_gate::open(std::uint64_t token
   return go;
 }
 
-TAGMA_DECL void run_gate::drop() {
-  std::multimap<run_number, std::function<void()>> gone;  // outlives the lock: it may own this
-  const std::lock_guard<std::mutex> lock(mutex_);
-  gone.swap(waiting_);
+TAGMA_DECL void run_gate::end() {
+  std::multimap<run_number, visitor> gone;  // one of them may own this
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ended_ = true;
+    gone.swap(waiting_);
+  }
+  for (const auto& [run, f] : gone) f.turned_away();
 }
 
 TAGMA_DECL bool run_gate::is_held_by(std::uint64_t token) const {
@@ -1499,6 +1513,7 @@ TAGMA_DECL restored_shard restored_shard::read(std::string_view body) {
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -1506,6 +1521,80 @@ TAGMA_DECL restored_shard restored_shard::read(std::string_view body) {
 #include <utility>
 #include <vector>
 
+// ---- tagma/cluster/service/asked_call.hpp
+
+/// @file
+/// A call to another process, as who has asked for it knows it.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace tagma::service {
+
+/// Whether a call is still wanted, and where it was sent. It may outlive the call. For several threads.
+class asked_call {
+ public:
+  [[nodiscard]] bool is_wanted() const;
+  /// It is not sent any more; if it was, it stays. `outlet::drop_unwanted` then ends it.
+  void drop();
+  /// It ends soon, with Cancelled, also if it was sent.
+  void end();
+  /// Of who sends it, each time.
+  /// @param number of the call, `send_result::number`
+  void sent(const std::shared_ptr<transport::link>& by, std::uint64_t number);
+
+ private:
+  mutable std::mutex mutex_;
+  bool wanted_ = true, ends_ = false;
+  std::weak_ptr<transport::link> link_;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/asked_call.ipp
+
+/// @file
+/// Definitions of asked_call.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL bool asked_call::is_wanted() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return wanted_;
+}
+
+TAGMA_DECL void asked_call::drop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  wanted_ = false;
+}
+
+TAGMA_DECL void asked_call::end() {
+  std::shared_ptr<transport::link> by;
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wanted_ = false;
+    ends_ = true;
+    by = link_.lock();
+    number = number_;
+  }
+  if (by != nullptr) by->cancel(number);
+}
+
+TAGMA_DECL void asked_call::sent(const std::shared_ptr<transport::link>& by, std::uint64_t number) {
+  bool ends = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    link_ = by;
+    number_ = number;
+    ends = ends_;
+  }
+  if (ends) by->cancel(number);
+}
+
+}  // namespace tagma::service
 // ---- tagma/cluster/service/threads.hpp
 
 /// @file
@@ -1750,6 +1839,9 @@ struct wait_limits {
   std::function<void(std::int64_t lasted_ns)> tell{};  ///< by the thread that waits
 };
 
+/// How long who has come to a limit waits for what others say to that, in nanoseconds.
+inline constexpr std::int64_t farewell_ns = 1'000'000'000;
+
 /// One thread waits, any others bring answers.
 class gathering {
  public:
@@ -1770,16 +1862,31 @@ class gathering {
   /// an error or there is a reason to stop; the other answers are waited for none the less.
   template <class GiveUp>
   void wait(const GiveUp& give_up, const wait_limits& limits = wait_limits()) {
+    wait(
+        give_up, [] {}, limits);
+  }
+  /// ... but not for ever: so long behind the limits, calls `leave` once, which ends what there is of questions.
+  template <class GiveUp, class Leave>
+  void wait(const GiveUp& give_up, const Leave& leave, const wait_limits& limits) {
     constexpr std::int64_t never = runtime::wait_word::never;
     const std::int64_t began = runtime::now_ns();
     std::int64_t next = limits.tell_after_ns > 0 ? runtime::later(began, limits.tell_after_ns) : never;
     std::unique_lock<std::mutex> lock(mutex_);
-    for (bool given_up = false; open_ != 0;) {
-      if (given_up) {
+    std::int64_t leave_at = never;
+    for (bool given_up = false, left = false; open_ != 0;) {
+      if (left) {
         changed_.wait(lock);
         continue;
       }
-      if (const status_code reason = limits.guard.over(); first_.has_value() || reason != status_code::ok) {
+      const status_code reason = limits.guard.over();
+      if (given_up && reason != status_code::ok) {
+        const std::int64_t now = runtime::now_ns();
+        leave_at = std::min(leave_at, now + farewell_ns);
+        left = now >= leave_at;
+        left ? unlocked(lock, leave) : changed_.wait_for(lock, leave_at - now);
+        continue;
+      }
+      if (!given_up && (first_.has_value() || reason != status_code::ok)) {
         given_up = true;
         const bool by_answer = first_.has_value();
         const error why = by_answer ? *first_ : reason_of(limits.guard, reason);
@@ -1788,14 +1895,14 @@ class gathering {
         continue;
       }
       const std::int64_t now = runtime::now_ns();
-      if (now >= next) {
+      if (now >= next && !given_up) {
         next = now + (now - began);
         unlocked(lock, [&] { limits.tell(now - began); });
         continue;
       }
       run_limits slice;
       slice.stop = limits.given.stop;
-      if (const std::int64_t end = std::min(next, limits.end_ns); end != never)
+      if (const std::int64_t end = given_up ? limits.end_ns : std::min(next, limits.end_ns); end != never)
         slice.timeout_ns = std::max<std::int64_t>(end - now, 1);
       changed_.wait(lock, runtime::run_guard(slice));
     }
@@ -1853,7 +1960,7 @@ class question final : public transport::call {
   [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
 
   atomic<bool> answered{false};
-  atomic<bool> unwanted{false};  ///< for the outlet
+  const std::shared_ptr<asked_call> as = std::make_shared<asked_call>();  ///< for the outlet
   std::string body;
   std::vector<std::byte> bulk;
 
@@ -1914,10 +2021,10 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   /// Sends a message. Its attempt is told whatever becomes of it.
   void post(transport::outgoing m);
   /// Asks; the call ends whatever becomes of it: with DeadlineExceeded if the process is not there in time.
-  /// @param unwanted outlives the call; nullptr: it is wanted for ever
+  /// @param as nullptr: it is wanted for ever
   void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with,
-           const atomic<bool>* unwanted = nullptr);
-  /// Ends calls that have become unwanted and were not sent yet, with Cancelled. Those that have been sent stay.
+           std::shared_ptr<asked_call> as = nullptr);
+  /// Ends calls that are not wanted any more and were not sent yet, with Cancelled.
   void drop_unwanted();
   /// The link, if the process is there.
   [[nodiscard]] std::shared_ptr<transport::link> current();
@@ -1938,10 +2045,10 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   struct item {
     transport::outgoing what;
     transport::call* with = nullptr;  // nullptr: no call
-    const atomic<bool>* unwanted = nullptr;
+    std::shared_ptr<asked_call> as{};
     std::int64_t deadline_ns = INT64_MAX;
 
-    [[nodiscard]] bool is_wanted() const { return unwanted == nullptr || !unwanted->load(memory_order::acquire); }
+    [[nodiscard]] bool is_wanted() const { return as == nullptr || as->is_wanted(); }
   };
 
   void add(item one, std::int64_t timeout_ns);
@@ -1995,8 +2102,8 @@ TAGMA_DECL void outlet::give_up(item& one, const error& why) {
 TAGMA_DECL void outlet::post(transport::outgoing m) { add({.what = std::move(m)}, INT64_MAX); }
 
 TAGMA_DECL void outlet::ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with,
-                            const atomic<bool>* unwanted) {
-  add({std::move(m), &with, unwanted, runtime::later(network_.now(), timeout_ns)}, timeout_ns);
+                            std::shared_ptr<asked_call> as) {
+  add({std::move(m), &with, std::move(as), runtime::later(network_.now(), timeout_ns)}, timeout_ns);
 }
 
 TAGMA_DECL void outlet::add(item one, std::int64_t timeout_ns) {
@@ -2061,6 +2168,7 @@ TAGMA_DECL void outlet::flush() {
       if (left <= 0) throw error(status_code::deadline_exceeded, "there was no connection to " + address_ + " in time");
       const transport::send_result sent =
           one.with == nullptr ? to->send(std::move(copy)) : to->start(std::move(copy), left, *one.with);
+      if (sent && one.as != nullptr) one.as->sent(to, sent.number);
       again = sent.status == transport::send_status::full;
       over = sent.status == transport::send_status::closed;
     } catch (const error& e) {
@@ -2152,6 +2260,7 @@ TAGMA_DECL void outlet::close() {
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -2181,6 +2290,8 @@ class repeated_call final : public transport::call {
   /// It is not made again, nor sent if it was not yet. By one thread, once.
   /// @param why how it ends then, if that is a limit; else it is Cancelled
   void give_up(const error& why);
+  /// Behind `give_up`: it ends soon, whether or not there is an answer.
+  void leave();
   /// How often it was made.
   [[nodiscard]] int attempts() const { return attempts_; }
   /// Whether the last attempt had no answer, so that nobody knows what the other process has done. With `attempts`, and
@@ -2202,6 +2313,8 @@ class repeated_call final : public transport::call {
   /// As it was given up.
   /// @param last what is known otherwise
   void end_given_up(const error& last) noexcept;
+  /// Has it asked again after a while.
+  void pause() noexcept;
 
   transport::network& network_;
   outlet& to_;
@@ -2210,8 +2323,11 @@ class repeated_call final : public transport::call {
   std::shared_ptr<const std::string> bulk_;
   std::int64_t until_, again_ns_, again_until_ = 0, wait_ns_ = first_wait_ns;
   ending on_end_;
-  std::optional<error> limit_;  // why it was given up; of other threads once that is so
-  atomic<bool> given_up_{false};
+  const std::shared_ptr<asked_call> as_ = std::make_shared<asked_call>();
+  std::mutex mutex_;
+  std::optional<error> limit_;           // why it was given up
+  std::shared_ptr<atomic<bool>> pause_;  // before it is asked again: who takes the value away goes on with the call
+  bool left_ = false;
   int attempts_ = 0;
   bool lost_ = false;
   std::string answer_;
@@ -2319,16 +2435,62 @@ TAGMA_DECL void repeated_call::ask() {
   if (bulk_ != nullptr) detail::keep_bulk(m, bulk_);
   ++attempts_;
   lost_ = false;
-  to_.ask(std::move(m), left, *this, &given_up_);
+  to_.ask(std::move(m), left, *this, as_);
 }
 
 TAGMA_DECL void repeated_call::give_up(const error& why) {
-  if (why.code() == status_code::deadline_exceeded || why.code() == status_code::cancelled) limit_.emplace(why);
-  given_up_.store(true, memory_order::release);
+  std::shared_ptr<atomic<bool>> pause;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (why.code() == status_code::deadline_exceeded || why.code() == status_code::cancelled) limit_.emplace(why);
+    as_->drop();
+    pause = pause_;
+  }
+  if (pause != nullptr && pause->exchange(false))
+    return end_given_up(error(status_code::cancelled, "it was given up before it was asked again"));
   to_.drop_unwanted();
 }
 
-TAGMA_DECL void repeated_call::end_given_up(const error& last) noexcept { end(limit_.has_value() ? &*limit_ : &last); }
+TAGMA_DECL void repeated_call::leave() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    left_ = true;
+  }
+  as_->end();
+}
+
+TAGMA_DECL void repeated_call::end_given_up(const error& last) noexcept {
+  std::optional<error> limit;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    limit = limit_;
+  }
+  end(limit.has_value() ? &*limit : &last);
+}
+
+TAGMA_DECL void repeated_call::pause() noexcept {
+  const error given_up(status_code::cancelled, "it was given up before it was asked again");
+  transport::network& by = network_;
+  const std::int64_t wait = std::exchange(wait_ns_, std::min(2 * wait_ns_, longest_wait_ns));
+  std::shared_ptr<atomic<bool>> now;
+  try {
+    now = std::make_shared<atomic<bool>>(true);
+    bool wanted = false;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      wanted = as_->is_wanted();
+      if (wanted) pause_ = now;
+    }
+    if (!wanted) return end_given_up(given_up);
+    // From here on others may have ended the call.
+    by.after(wait, [this, now] {
+      if (now->exchange(false)) ask();
+    });
+  } catch (const std::exception& e) {
+    const error failed(status_code::internal, e.what());
+    if (now == nullptr || now->exchange(false)) end(&failed);
+  }
+}
 
 TAGMA_DECL void repeated_call::replied(transport::incoming& reply) noexcept {
   try {
@@ -2342,24 +2504,20 @@ TAGMA_DECL void repeated_call::replied(transport::incoming& reply) noexcept {
 }
 
 TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
+  bool left = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    left = left_;
+  }
+  const bool given_up = !as_->is_wanted(), cancelled = why.code() == status_code::cancelled;
   // A process that answers does not do so with Unavailable: the connection is lost, or there was none.
-  lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
-  const bool given_up = given_up_.load(memory_order::acquire);
-  if (given_up && why.code() == status_code::cancelled) return end_given_up(why);
+  lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded || (cancelled && left);
+  if (given_up && cancelled) return end_given_up(why);
   const std::int64_t now = network_.now();
   if (again_until_ == 0) again_until_ = std::min(until_, runtime::later(now, again_ns_));
   if (why.code() != status_code::unavailable || TAGMA_BROKEN(asked_once) || now >= again_until_ || given_up)
     return end(&why);
-  try {
-    network_.after(wait_ns_, [this, last = error(why)] {
-      if (given_up_.load(memory_order::acquire)) return end_given_up(last);
-      ask();
-    });
-    wait_ns_ = std::min(2 * wait_ns_, longest_wait_ns);
-  } catch (const std::exception& e) {
-    const error failed(status_code::internal, e.what());
-    end(&failed);
-  }
+  pause();
 }
 
 }  // namespace tagma::service
@@ -3395,11 +3553,11 @@ TAGMA_COLD TAGMA_DECL std::string what_opens(std::uint64_t graph, outlet& master
   question one(all, {});
   transport::outgoing m;
   m.kind = static_cast<std::uint16_t>(message::list_runs);
-  master.ask(std::move(m), 2'000'000'000, one, &one.unwanted);
+  master.ask(std::move(m), 2'000'000'000, one, one.as);
   try {
     all.wait(
         [&](const error&) {
-          one.unwanted.store(true, memory_order::release);
+          one.as->end();
           master.drop_unwanted();
         },
         limits);
@@ -3426,7 +3584,7 @@ TAGMA_COLD TAGMA_DECL std::string what_lasts(const lasting_run& run) {
       transport::outgoing m;
       m.kind = static_cast<std::uint16_t>(kind);
       m.body = std::move(body);
-      run.outlets[t]->ask(std::move(m), within_ns, with, &with.unwanted);
+      run.outlets[t]->ask(std::move(m), within_ns, with, with.as);
     };
     ask(message::list_runs, {}, *asked.back().runs);
     ask(message::list_resources, run.container, *asked.back().resources);
@@ -3435,8 +3593,8 @@ TAGMA_COLD TAGMA_DECL std::string what_lasts(const lasting_run& run) {
   const auto stop = [&](const error&) {
     if (run.limits.guard.over() == status_code::ok) return;
     for (const asked_task& one : asked) {
-      one.runs->unwanted.store(true, memory_order::release);
-      one.resources->unwanted.store(true, memory_order::release);
+      one.runs->as->end();
+      one.resources->as->end();
       run.outlets[one.task]->drop_unwanted();
     }
   };
@@ -4106,12 +4264,12 @@ TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::
       m.body = what.body();
     }
     service::detail::keep_bulk(m, std::move(files[t]));
-    outlets_[t]->ask(std::move(m), options_.run_ns, *asked[t], &asked[t]->unwanted);
+    outlets_[t]->ask(std::move(m), options_.run_ns, *asked[t], asked[t]->as);
   }
   all.wait(
       [&](const error&) {
         for (std::size_t t = 0; t < tasks_.size(); ++t) {
-          if (asked[t] != nullptr) asked[t]->unwanted.store(true, memory_order::release);
+          if (asked[t] != nullptr) asked[t]->as->end();
           first_step == 0 ? outlets_[t]->close() : outlets_[t]->drop_unwanted();
         }
       },
@@ -4316,6 +4474,10 @@ TAGMA_DECL std::vector<any_tensor> cluster_session::run(const std::vector<int>& 
         end_run(step, asked, &why);
         for (const auto& c : calls)
           if (c != nullptr) c->give_up(why);
+      },
+      [&] {
+        for (const auto& c : calls)
+          if (c != nullptr) c->leave();
       },
       lasting);
   end_run(step, asked, nullptr);
@@ -9538,6 +9700,13 @@ class recording final : public runtime::trace_sink {
 
 namespace tagma::service {
 
+namespace detail {
+
+/// What is told of runs while a server stops.
+error server_stops();
+
+}  // namespace detail
+
 class worker_core final : public std::enable_shared_from_this<worker_core> {
  public:
   worker_core(transport::network& by, worker_options options);
@@ -9563,6 +9732,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
  private:
   using transfer_key = std::pair<const transport::link*, std::uint32_t>;
 
+  /// The part; nothing if there is none. Throws Aborted if the server stops.
+  [[nodiscard]] std::shared_ptr<registered_part> find_to_run(std::uint64_t graph);
   [[nodiscard]] std::shared_ptr<registered_part> find(std::uint64_t graph);
   /// The run that takes an edge, or sends it; nothing if there is none.
   [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e, bool takes);
@@ -9605,7 +9776,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::incoming& m);
   [[nodiscard]] std::shared_ptr<run_gate> gate_of(const std::string& container);
   [[nodiscard]] std::optional<container> known_state(const std::string& name);
-  void go_on(std::vector<std::function<void()>> waiting);
+  void go_on(std::vector<run_gate::visitor> waiting);
   [[nodiscard]] open_runs hold(const hold_runs& m);
   /// @param all whether a variable without a value is an error
   [[nodiscard]] saved_shard save(const save_shard& m, bool all);
@@ -9743,6 +9914,8 @@ namespace detail {
 /// How long a server that stops waits for those who take its last answers, in nanoseconds.
 inline constexpr std::int64_t answers_ns = 1'000'000'000;
 
+TAGMA_COLD TAGMA_DECL error server_stops() { return {status_code::aborted, "the server stops"}; }
+
 }  // namespace detail
 
 TAGMA_DECL worker_core::worker_core(transport::network& by, worker_options options)
@@ -9786,6 +9959,13 @@ TAGMA_DECL std::shared_ptr<registered_part> worker_core::find(std::uint64_t grap
   return found == parts_.end() ? nullptr : found->second;
 }
 
+TAGMA_DECL std::shared_ptr<registered_part> worker_core::find_to_run(std::uint64_t graph) {
+  if (std::shared_ptr<registered_part> found = find(graph)) return found;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopped_) throw detail::server_stops();
+  return nullptr;
+}
+
 TAGMA_DECL std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e, bool takes) {
   const std::shared_ptr<registered_part> part = find(e.graph);
   if (part == nullptr || !(takes ? part->takes(e.edge) : part->sends(e.edge))) return nullptr;
@@ -9813,7 +9993,7 @@ TAGMA_DECL void worker_core::send_to(const placed_task& to, transport::outgoing 
     }
   }
   if (out != nullptr) return out->post(std::move(m));
-  if (m.attempt != nullptr) m.attempt->ended(std::make_exception_ptr(error(status_code::aborted, "the server stops")));
+  if (m.attempt != nullptr) m.attempt->ended(std::make_exception_ptr(detail::server_stops()));
 }
 
 TAGMA_DECL void worker_core::lose(const std::string& address, const error& why) {
@@ -9858,7 +10038,7 @@ TAGMA_DECL std::shared_ptr<registered_part> worker_core::add(const add_part& wha
 TAGMA_DECL std::shared_ptr<registered_part> worker_core::add(std::uint64_t graph,
                                                              std::shared_ptr<registered_part> part) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (stopped_) fail(status_code::aborted, "the server stops");
+  if (stopped_) throw detail::server_stops();
   if (!parts_.emplace(graph, part).second) fail(status_code::already_exists, {"graph ", graph, " is known already"});
   return part;
 }
@@ -9947,7 +10127,7 @@ TAGMA_DECL void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& b
       by->refuse(request, detail::caught_error());
     }
   });
-  if (!taken) by->post_refusal(request, error(status_code::aborted, "the server stops"));
+  if (!taken) by->post_refusal(request, detail::server_stops());
 }
 
 TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, transport::link& from,
@@ -10061,7 +10241,7 @@ TAGMA_DECL void worker_core::run(const std::shared_ptr<inlet_handler>& by, const
                                  const shared_bytes& elements, std::uint64_t request, std::int64_t time_left_ns) {
   if (m.server != 0 && m.server != options_.link.self.incarnation)
     fail(status_code::not_found, {"the server was started anew since it got graph ", m.graph});
-  const std::shared_ptr<registered_part> part = find(m.graph);
+  const std::shared_ptr<registered_part> part = find_to_run(m.graph);
   if (part == nullptr)
     fail(status_code::not_found, {"graph ", m.graph,
                                   " is not known here: the server was started anew, was told to forget it, or has "
@@ -10072,14 +10252,15 @@ TAGMA_DECL void worker_core::run(const std::shared_ptr<inlet_handler>& by, const
   if (part->driven() != nullptr) return run_inside(by, *part, m, *elements, request, time_left_ns);
   const std::shared_ptr<run_gate> gate = gate_of(part->what().container);
   const std::int64_t until = network_.now() + time_left_ns;
-  gate->enter({m.graph, m.step}, [core = shared_from_this(), by, part, m, elements, request, gate, until] {
+  const auto go = [core = shared_from_this(), by, part, m, elements, request, gate, until] {
     inside_gate inside(*gate, {m.graph, m.step});
     try {
       core->run_inside(by, *part, m, *elements, request, until - core->network_.now(), &inside);
     } catch (...) {
       by->refuse(request, detail::caught_error());
     }
-  });
+  };
+  gate->enter({m.graph, m.step}, {go, [by, request] { by->post_refusal(request, detail::server_stops()); }});
 }
 
 TAGMA_DECL void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part,
@@ -10184,11 +10365,11 @@ TAGMA_DECL void worker_core::stop() {
   }
   for (const auto& in : inlets)
     if (const auto alive = in.lock()) alive->hurry(detail::answers_ns);
-  for (const auto& [graph, part] : parts) part->close(error(status_code::aborted, "the server stops"));
+  for (const auto& [graph, part] : parts) part->close(detail::server_stops());
+  for (const auto& [name, gate] : gates) gate->end();
   stops_.cancel();
   drivers_.finish();
   crew_.finish();
-  for (const auto& [name, gate] : gates) gate->drop();
   const error why(status_code::unavailable, "the server stops");
   for (const auto& in : inlets)
     if (const auto alive = in.lock()) alive->close(why);
@@ -10252,8 +10433,9 @@ TAGMA_DECL std::shared_ptr<run_gate> worker_core::gate_of(const std::string& nam
   return gate;
 }
 
-TAGMA_DECL void worker_core::go_on(std::vector<std::function<void()>> waiting) {
-  for (std::function<void()>& go : waiting) (void)crew_.add(std::move(go));
+TAGMA_DECL void worker_core::go_on(std::vector<run_gate::visitor> waiting) {
+  for (run_gate::visitor& one : waiting)
+    if (!crew_.add(std::move(one.go))) one.turned_away();
 }
 
 TAGMA_DECL open_runs worker_core::hold(const hold_runs& m) {

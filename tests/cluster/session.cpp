@@ -11,6 +11,7 @@
 
 #include "support/any_tensors.hpp"
 #include "support/comes.hpp"
+#include "support/deaf_network.hpp"
 #include "support/errors.hpp"
 #include "support/servers.hpp"
 #include "tagma/graph_builder.hpp"
@@ -268,6 +269,66 @@ TEST_CASE("runs end at their limits while a server is away") {
   stops.join();
   ends_with("DeadlineExceeded: ", [&] { hasty.run("more"); });
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(20));
+}
+
+TEST_CASE("a server that hangs keeps nobody beyond a limit") {
+  tg::transport::memory::network real;
+  tg::test::deaf_network network(real);
+  network.deaf_at = "b:1";
+  servers all(two_and_one, network);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
+  const auto v = tg::on<"/job:ps/task:1">(tg::variable<"v", float>(tg::zeros));
+  const auto more = tg::on<"/job:ps/task:1">(tg::assign_add(v, tg::ones_like(v)));
+  const tg::any_program program(tg::compile([=] { return tg::outputs(more, v); }), {"more", "v"});
+  tg::cluster_session session(network, two_and_one, {"worker", 0}, program, all.client());
+  session.run("more");
+  const auto ends_with = [&](const std::string& how_so, const auto& run) {
+    const auto began = std::chrono::steady_clock::now();
+    const std::string text = tg::test::text_of(run);
+    INFO(text);
+    CHECK(text.starts_with(how_so));
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(20));
+    return text;
+  };
+  network.deaf_to = tg::test::deaf_network::all;
+  const std::string text =
+      ends_with("DeadlineExceeded: ", [&] { session.run("more", tg::timeout(std::chrono::milliseconds(100))); });
+  if (all.master == tg::session_master::client) {
+    INFO(text);
+    CHECK(text.find("/task:1: ") != std::string::npos);
+    CHECK(text.find("whether run 1 has updated 'v' there is not known") != std::string::npos);
+  }
+  tg::cancellation stop;
+  std::thread stops([&] {
+    tg::test::sleep_ms(100);
+    stop.cancel();
+  });
+  ends_with("Cancelled: ", [&] { session.run("more", tg::stop_with(stop)); });
+  stops.join();
+  network.deaf_to = tg::test::deaf_network::none;
+  session.run("more");
+  CHECK(session.run("v").value<float>() == 2.0f);
+}
+
+TEST_CASE("a server that hangs while it is given its part again keeps nobody beyond a limit") {
+  tg::transport::memory::network real;
+  tg::test::deaf_network network(real);
+  network.deaf_at = "b:1";
+  servers all(two_and_one, network);
+  const auto twice = tg::on<"/job:ps/task:1">(tg::placeholder<"one", float>() * 2.0f);
+  const tg::any_program program(tg::compile([=] { return tg::outputs(twice); }), {"twice"});
+  tg::cluster_session session(network, two_and_one, {"worker", 0}, program, all.client());
+  all.workers[{"ps", 1}].reset();
+  network.deaf_to = static_cast<int>(tg::service::message::add_part);
+  all.start({"ps", 1}, "b:1");
+  const auto began = std::chrono::steady_clock::now();
+  const std::string text = tg::test::text_of(
+      [&] { session.run("twice", feed_to("one", 4.0f), tg::timeout(std::chrono::milliseconds(500))); });
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(20));
+  INFO(text);
+  CHECK(text.starts_with("DeadlineExceeded: "));
+  network.deaf_to = tg::test::deaf_network::none;
+  CHECK(session.run("twice", feed_to("one", 4.0f)).value<float>() == 8.0f);
 }
 
 TEST_CASE("who is waited for is told") {

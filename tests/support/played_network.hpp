@@ -39,7 +39,7 @@ struct played_link final : transport::link {
   }
   transport::send_result reply(std::uint64_t, transport::outgoing) override { return answer(nullptr); }
   transport::send_result fail(std::uint64_t, const error&) override { return answer(nullptr); }
-  void cancel(std::uint64_t) override {}
+  void cancel(std::uint64_t number) override { cancelled.push_back(number); }
   void discard(std::uint32_t) override {}
   void consumed(const transport::receipt&) override {}
   void close() override {}
@@ -54,6 +54,7 @@ struct played_link final : transport::link {
   std::vector<transport::call*> asked;    ///< that were taken
   std::vector<std::uint16_t> kinds;       ///< of all
   std::vector<std::int64_t> timeouts;     ///< likewise
+  std::vector<std::uint64_t> cancelled;
 
  private:
   transport::send_result answer(transport::call* with) {
@@ -64,8 +65,10 @@ struct played_link final : transport::link {
     }
     if (before_answer) std::exchange(before_answer, nullptr)();
     if (status == transport::send_status::taken && with != nullptr) asked.push_back(with);
-    return {status, 1};
+    return {status, ++number_};
   }
+
+  std::uint64_t number_ = 0;
 };
 
 struct played_network final : transport::network {

@@ -180,12 +180,12 @@ TAGMA_DECL void cluster_session::add_parts(const std::vector<bool>& which, std::
       m.body = what.body();
     }
     service::detail::keep_bulk(m, std::move(files[t]));
-    outlets_[t]->ask(std::move(m), options_.run_ns, *asked[t], &asked[t]->unwanted);
+    outlets_[t]->ask(std::move(m), options_.run_ns, *asked[t], asked[t]->as);
   }
   all.wait(
       [&](const error&) {
         for (std::size_t t = 0; t < tasks_.size(); ++t) {
-          if (asked[t] != nullptr) asked[t]->unwanted.store(true, memory_order::release);
+          if (asked[t] != nullptr) asked[t]->as->end();
           first_step == 0 ? outlets_[t]->close() : outlets_[t]->drop_unwanted();
         }
       },
@@ -390,6 +390,10 @@ TAGMA_DECL std::vector<any_tensor> cluster_session::run(const std::vector<int>& 
         end_run(step, asked, &why);
         for (const auto& c : calls)
           if (c != nullptr) c->give_up(why);
+      },
+      [&] {
+        for (const auto& c : calls)
+          if (c != nullptr) c->leave();
       },
       lasting);
   end_run(step, asked, nullptr);

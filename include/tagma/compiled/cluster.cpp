@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "tagma/cluster/address.ipp"
 #include "tagma/cluster/cluster.ipp"
+#include "tagma/cluster/address.ipp"
 #include "tagma/cluster/devices.ipp"
 #include "tagma/cluster/discover.ipp"
 #include "tagma/cluster/environment.ipp"
 #include "tagma/cluster/ranks.ipp"
 #include "tagma/cluster/role.ipp"
+#include "tagma/cluster/service/asked_call.ipp"
 #include "tagma/cluster/service/checkpoint_folder.ipp"
 #include "tagma/cluster/service/checkpoint_messages.ipp"
 #include "tagma/cluster/service/crew.ipp"

@@ -74,14 +74,14 @@ TEST_CASE("what is to be sent while the link is lost is not kept for a link that
 TEST_CASE("calls that nobody wants any more are not sent") {
   played_network network;
   const auto out = outlet_of(network);
-  tg::atomic<bool> unwanted{false}, late{false};
+  const auto unwanted = std::make_shared<tg::service::asked_call>(), late = std::make_shared<tg::service::asked_call>();
   played_call wanted, given_up, full, last;
-  out->ask({}, minute_ns, given_up, &unwanted);
+  out->ask({}, minute_ns, given_up, unwanted);
   out->ask({}, minute_ns, wanted);
-  unwanted.store(true);
+  unwanted->drop();
   out->drop_unwanted();
   CHECK(given_up.failure.find("Cancelled") == 0);
-  out->ask({}, minute_ns, last, &unwanted);
+  out->ask({}, minute_ns, last, unwanted);
   CHECK(last.failure.find("Cancelled") == 0);
   played_link& link = *network.links.at(0);
   link.told->connected(link);
@@ -90,13 +90,40 @@ TEST_CASE("calls that nobody wants any more are not sent") {
   // Also while somebody hears that there is no room.
   link.answers = {transport::send_status::full};
   link.before_answer = [&] {
-    late.store(true);
+    late->drop();
     out->drop_unwanted();
   };
-  out->ask({}, minute_ns, full, &late);
+  out->ask({}, minute_ns, full, late);
   CHECK(full.failure.find("Cancelled") == 0);
   link.told->writable(link);
   CHECK(link.asked.size() == 1);
+}
+
+TEST_CASE("calls that were sent end when they are to, and not because nobody wants them") {
+  played_network network;
+  const auto out = outlet_of(network);
+  played_call first, second, third;
+  const auto kept = std::make_shared<tg::service::asked_call>(), ended = std::make_shared<tg::service::asked_call>(),
+             early = std::make_shared<tg::service::asked_call>();
+  out->ask({}, minute_ns, first, kept);
+  played_link& link = *network.links.at(0);
+  link.told->connected(link);
+  out->ask({}, minute_ns, second, ended);
+  kept->drop();
+  CHECK(link.cancelled.empty());
+  ended->end();
+  CHECK(link.cancelled == std::vector<std::uint64_t>{2});
+  // While it is being sent.
+  link.before_answer = [&] { early->end(); };
+  out->ask({}, minute_ns, third, early);
+  CHECK(link.cancelled == std::vector<std::uint64_t>{2, 3});
+  // Whoever is told may not be there any more.
+  const auto gone = std::make_shared<tg::service::asked_call>();
+  {
+    const auto other = std::make_shared<played_link>(nullptr);
+    gone->sent(other, 1);
+  }
+  gone->end();
 }
 
 TEST_CASE("the time of a call begins when it is asked, and not when somebody is there") {

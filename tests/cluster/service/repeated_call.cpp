@@ -110,7 +110,22 @@ TEST_CASE("a call that is given up before it is sent ends, and says why") {
     comes_up(network);
     is_lost(network);
     call.give_up(late);
-    network.pass(s);
+    CHECK(ended == late.what());
+    CHECK(call.lost());
+    network.pass(minute_ns);
+    CHECK(call.attempts() == 1);
+  }
+  SECTION("while nobody answers") {
+    tg::service::repeated_call call(network, *out, message::run_part, {}, nullptr, 10 * minute_ns, minute_ns, on_end);
+    call.start();
+    comes_up(network);
+    played_link& link = *network.links.back();
+    call.give_up(late);
+    CHECK(link.cancelled.empty());
+    call.leave();
+    REQUIRE(link.cancelled == std::vector<std::uint64_t>{1});
+    CHECK(ended.empty());
+    link.asked.at(0)->failed(tg::error(tg::status_code::cancelled, "it is over"));
     CHECK(ended == late.what());
     CHECK(call.lost());
   }

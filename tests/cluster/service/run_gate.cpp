@@ -2,7 +2,6 @@
 #include "tagma/cluster/service/run_gate.hpp"
 
 #include <catch2/catch.hpp>
-#include <functional>
 #include <vector>
 
 namespace {
@@ -13,12 +12,12 @@ using runs = std::vector<tagma::service::run_number>;
 /// Which runs went in.
 struct entered {
   run_gate gate{};
-  runs in{};
+  runs in{}, away{};
   void enter(std::uint64_t step) {
-    gate.enter({1, step}, [this, step] { in.push_back({1, step}); });
+    gate.enter({1, step}, {[this, step] { in.push_back({1, step}); }, [this, step] { away.push_back({1, step}); }});
   }
-  static void call(const std::vector<std::function<void()>>& all) {
-    for (const auto& go : all) go();
+  static void call(const std::vector<run_gate::visitor>& all) {
+    for (const auto& one : all) one.go();
   }
 };
 
@@ -50,8 +49,13 @@ TEST_CASE("runs go in at once unless somebody holds the gate, then those who are
   CHECK(e.gate.times_held() == 2);
   CHECK(e.gate.hold(8, {}).first);
   e.enter(10);
-  e.gate.drop();
+  CHECK(e.away.empty());
+  e.gate.end();
+  CHECK(e.away == runs{{1, 10}});
+  e.enter(11);
+  CHECK(e.away == runs{{1, 10}, {1, 11}});
   CHECK(e.gate.open(8).empty());
+  CHECK(e.in.size() == 6);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -22,6 +23,8 @@
 #include "tagma/programs.hpp"
 #include "tagma/queues.hpp"
 #include "tagma/tagma.hpp"
+#include "tagma/transport/asio/network.hpp"
+#include "tagma/transport/driven_link.hpp"
 
 namespace {
 
@@ -149,6 +152,95 @@ TEST_CASE("a server that stops tells those whose runs it ends") {
     CHECK(text.find("the server stops") != std::string::npos);
   }
 }
+
+TEST_CASE("a server that stops tells those who wait while somebody holds its runs") {
+  servers all(one);
+  const tg::any_program program(
+      tg::compile([] { return tg::outputs(tg::on<"/job:ps/task:0">(tg::variable<"v", float>(tg::ones))); }), {"v"});
+  tg::cluster_session_options how = all.client();
+  how.again_ns = how.connect_ns = 1'000'000'000;
+  tg::cluster_session session(all.network, one, {"ps", 0}, program, how);
+  service::inquiry look(all.network, all.client().link, 20'000'000'000);
+  session.run("v");
+  CHECK_FALSE(look.ask({ps, message::hold_runs, service::hold_runs{"", 5, {}}.body()}).body.empty());
+  const auto messages = [&] {
+    for (const auto& c : service::server_status::read(look.ask({ps, message::status, {}}).bulk_text()).connections)
+      if (c.incarnation == how.link.self.incarnation) return c.messages_received;
+    return std::uint64_t{0};
+  };
+  const std::uint64_t before = messages();
+  std::string text;
+  std::thread waits([&] { text = tg::test::text_of([&] { session.run("v"); }); });
+  CHECK(comes([&] { return messages() > before; }));
+  all.workers.clear();
+  waits.join();
+  INFO(text);
+  CHECK(text.starts_with("Aborted: "));
+  CHECK(text.find("the server stops") != std::string::npos);
+}
+
+#if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
+
+/// Reads nothing from its socket while it is told of an answer.
+struct stuck_call final : transport::call {
+  stuck_call(transport::latch& on, std::atomic<int>& told) : go(on), ended(told) {}
+  void replied(transport::incoming&) noexcept override { end(); }
+  void failed(const tg::error&) noexcept override { end(); }
+  void end() {
+    ++ended;
+    go.wait();
+  }
+  transport::latch& go;
+  std::atomic<int>& ended;
+};
+
+TEST_CASE("sockets: a server ends though a client reads nothing") {
+  transport::asio::network network, of_client;
+  service::worker_options options;
+  options.members = one;
+  options.link.self = {.job = "ps", .role = "server", .cluster = "test", .incarnation = 1};
+  options.link.insecure = true;
+  auto worker = std::make_unique<service::worker>(network, "127.0.0.1:0", options);
+  const auto v = tg::variable<"v", float, 1 << 20>(tg::ones);
+  const auto program = tg::compile([=] { return tg::outputs(v); });
+  tg::session local(program, {.state = worker->state()});
+  REQUIRE(local.run(v)(0) == 1.0f);
+
+  struct quiet final : transport::handler {
+    void connected(transport::link&) override { is_up = true; }
+    void received(transport::link&, transport::incoming&) override {}
+    void lost(transport::link&, const tg::error&) override { is_over = true; }
+    void closed(transport::link&) override { is_over = true; }
+    std::atomic<bool> is_up{false}, is_over{false};
+  };
+  transport::options how;
+  how.self = {.job = "client", .role = "client", .cluster = "test", .incarnation = 2};
+  how.insecure = true;
+  how.shared_memory = false;
+  how.patience.lost_ns = 60'000'000'000;
+  const auto client = std::make_shared<quiet>();
+  const auto link = of_client.connect(worker->address(), how, client, 20'000'000'000);
+  REQUIRE(comes([&] { return client->is_up.load(); }));
+  transport::latch go;
+  std::atomic<int> ended{0};
+  std::vector<std::unique_ptr<stuck_call>> calls;
+  for (int i = 0; i < 32; ++i) {
+    calls.push_back(std::make_unique<stuck_call>(go, ended));
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(message::read_variable);
+    m.body = service::read_variable{"", "v", true}.body();
+    REQUIRE(link->start(std::move(m), 60'000'000'000, *calls.back()));
+  }
+  CHECK(comes([&] { return ended == 1; }));
+  const auto began = std::chrono::steady_clock::now();
+  worker.reset();
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(20));
+  CHECK(ended == 1);
+  go.open();
+  CHECK(comes([&] { return client->is_over && ended == 32; }));
+}
+
+#endif
 
 /// Asks for one run of a program, has its answer, and loses its connection before it says so.
 void run_and_go(servers& all, const std::string& program) {

@@ -59,9 +59,9 @@ int runs_inside(bool opened) {
   service::run_gate gate;
   int in = 0;
   (void)gate.hold(7, {});
-  gate.enter({1, 1}, [&] { ++in; });
+  gate.enter({1, 1}, {[&] { ++in; }, [] {}});
   if (opened)
-    for (const auto& go : gate.open(7)) go();
+    for (const auto& one : gate.open(7)) one.go();
   return in;
 }
 

@@ -37,8 +37,9 @@ TAGMA_DECL std::shared_ptr<run_gate> worker_core::gate_of(const std::string& nam
   return gate;
 }
 
-TAGMA_DECL void worker_core::go_on(std::vector<std::function<void()>> waiting) {
-  for (std::function<void()>& go : waiting) (void)crew_.add(std::move(go));
+TAGMA_DECL void worker_core::go_on(std::vector<run_gate::visitor> waiting) {
+  for (run_gate::visitor& one : waiting)
+    if (!crew_.add(std::move(one.go))) one.turned_away();
 }
 
 TAGMA_DECL open_runs worker_core::hold(const hold_runs& m) {

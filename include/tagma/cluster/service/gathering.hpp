@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
+#include "tagma/cluster/service/asked_call.hpp"
 #include "tagma/cluster/service/threads.hpp"
 #include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/run_limits.hpp"
@@ -42,6 +44,9 @@ struct wait_limits {
   std::function<void(std::int64_t lasted_ns)> tell{};  ///< by the thread that waits
 };
 
+/// How long who has come to a limit waits for what others say to that, in nanoseconds.
+inline constexpr std::int64_t farewell_ns = 1'000'000'000;
+
 /// One thread waits, any others bring answers.
 class gathering {
  public:
@@ -62,16 +67,31 @@ class gathering {
   /// an error or there is a reason to stop; the other answers are waited for none the less.
   template <class GiveUp>
   void wait(const GiveUp& give_up, const wait_limits& limits = wait_limits()) {
+    wait(
+        give_up, [] {}, limits);
+  }
+  /// ... but not for ever: so long behind the limits, calls `leave` once, which ends what there is of questions.
+  template <class GiveUp, class Leave>
+  void wait(const GiveUp& give_up, const Leave& leave, const wait_limits& limits) {
     constexpr std::int64_t never = runtime::wait_word::never;
     const std::int64_t began = runtime::now_ns();
     std::int64_t next = limits.tell_after_ns > 0 ? runtime::later(began, limits.tell_after_ns) : never;
     std::unique_lock<std::mutex> lock(mutex_);
-    for (bool given_up = false; open_ != 0;) {
-      if (given_up) {
+    std::int64_t leave_at = never;
+    for (bool given_up = false, left = false; open_ != 0;) {
+      if (left) {
         changed_.wait(lock);
         continue;
       }
-      if (const status_code reason = limits.guard.over(); first_.has_value() || reason != status_code::ok) {
+      const status_code reason = limits.guard.over();
+      if (given_up && reason != status_code::ok) {
+        const std::int64_t now = runtime::now_ns();
+        leave_at = std::min(leave_at, now + farewell_ns);
+        left = now >= leave_at;
+        left ? unlocked(lock, leave) : changed_.wait_for(lock, leave_at - now);
+        continue;
+      }
+      if (!given_up && (first_.has_value() || reason != status_code::ok)) {
         given_up = true;
         const bool by_answer = first_.has_value();
         const error why = by_answer ? *first_ : reason_of(limits.guard, reason);
@@ -80,14 +100,14 @@ class gathering {
         continue;
       }
       const std::int64_t now = runtime::now_ns();
-      if (now >= next) {
+      if (now >= next && !given_up) {
         next = now + (now - began);
         unlocked(lock, [&] { limits.tell(now - began); });
         continue;
       }
       run_limits slice;
       slice.stop = limits.given.stop;
-      if (const std::int64_t end = std::min(next, limits.end_ns); end != never)
+      if (const std::int64_t end = given_up ? limits.end_ns : std::min(next, limits.end_ns); end != never)
         slice.timeout_ns = std::max<std::int64_t>(end - now, 1);
       changed_.wait(lock, runtime::run_guard(slice));
     }
@@ -145,7 +165,7 @@ class question final : public transport::call {
   [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
 
   atomic<bool> answered{false};
-  atomic<bool> unwanted{false};  ///< for the outlet
+  const std::shared_ptr<asked_call> as = std::make_shared<asked_call>();  ///< for the outlet
   std::string body;
   std::vector<std::byte> bulk;
 

@@ -13,9 +13,9 @@
 #include <string>
 #include <utility>
 
-#include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/cluster.hpp"
+#include "tagma/cluster/service/asked_call.hpp"
 #include "tagma/cluster/service/threads.hpp"
 #include "tagma/transport/network.hpp"
 
@@ -56,10 +56,10 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   /// Sends a message. Its attempt is told whatever becomes of it.
   void post(transport::outgoing m);
   /// Asks; the call ends whatever becomes of it: with DeadlineExceeded if the process is not there in time.
-  /// @param unwanted outlives the call; nullptr: it is wanted for ever
+  /// @param as nullptr: it is wanted for ever
   void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with,
-           const atomic<bool>* unwanted = nullptr);
-  /// Ends calls that have become unwanted and were not sent yet, with Cancelled. Those that have been sent stay.
+           std::shared_ptr<asked_call> as = nullptr);
+  /// Ends calls that are not wanted any more and were not sent yet, with Cancelled.
   void drop_unwanted();
   /// The link, if the process is there.
   [[nodiscard]] std::shared_ptr<transport::link> current();
@@ -80,10 +80,10 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   struct item {
     transport::outgoing what;
     transport::call* with = nullptr;  // nullptr: no call
-    const atomic<bool>* unwanted = nullptr;
+    std::shared_ptr<asked_call> as{};
     std::int64_t deadline_ns = INT64_MAX;
 
-    [[nodiscard]] bool is_wanted() const { return unwanted == nullptr || !unwanted->load(memory_order::acquire); }
+    [[nodiscard]] bool is_wanted() const { return as == nullptr || as->is_wanted(); }
   };
 
   void add(item one, std::int64_t timeout_ns);

@@ -33,8 +33,8 @@ TAGMA_DECL void outlet::give_up(item& one, const error& why) {
 TAGMA_DECL void outlet::post(transport::outgoing m) { add({.what = std::move(m)}, INT64_MAX); }
 
 TAGMA_DECL void outlet::ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with,
-                            const atomic<bool>* unwanted) {
-  add({std::move(m), &with, unwanted, runtime::later(network_.now(), timeout_ns)}, timeout_ns);
+                            std::shared_ptr<asked_call> as) {
+  add({std::move(m), &with, std::move(as), runtime::later(network_.now(), timeout_ns)}, timeout_ns);
 }
 
 TAGMA_DECL void outlet::add(item one, std::int64_t timeout_ns) {
@@ -99,6 +99,7 @@ TAGMA_DECL void outlet::flush() {
       if (left <= 0) throw error(status_code::deadline_exceeded, "there was no connection to " + address_ + " in time");
       const transport::send_result sent =
           one.with == nullptr ? to->send(std::move(copy)) : to->start(std::move(copy), left, *one.with);
+      if (sent && one.as != nullptr) one.as->sent(to, sent.number);
       again = sent.status == transport::send_status::full;
       over = sent.status == transport::send_status::closed;
     } catch (const error& e) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ class repeated_call final : public transport::call {
   /// It is not made again, nor sent if it was not yet. By one thread, once.
   /// @param why how it ends then, if that is a limit; else it is Cancelled
   void give_up(const error& why);
+  /// Behind `give_up`: it ends soon, whether or not there is an answer.
+  void leave();
   /// How often it was made.
   [[nodiscard]] int attempts() const { return attempts_; }
   /// Whether the last attempt had no answer, so that nobody knows what the other process has done. With `attempts`, and
@@ -64,6 +67,8 @@ class repeated_call final : public transport::call {
   /// As it was given up.
   /// @param last what is known otherwise
   void end_given_up(const error& last) noexcept;
+  /// Has it asked again after a while.
+  void pause() noexcept;
 
   transport::network& network_;
   outlet& to_;
@@ -72,8 +77,11 @@ class repeated_call final : public transport::call {
   std::shared_ptr<const std::string> bulk_;
   std::int64_t until_, again_ns_, again_until_ = 0, wait_ns_ = first_wait_ns;
   ending on_end_;
-  std::optional<error> limit_;  // why it was given up; of other threads once that is so
-  atomic<bool> given_up_{false};
+  const std::shared_ptr<asked_call> as_ = std::make_shared<asked_call>();
+  std::mutex mutex_;
+  std::optional<error> limit_;           // why it was given up
+  std::shared_ptr<atomic<bool>> pause_;  // before it is asked again: who takes the value away goes on with the call
+  bool left_ = false;
   int attempts_ = 0;
   bool lost_ = false;
   std::string answer_;

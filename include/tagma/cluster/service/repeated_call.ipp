@@ -77,16 +77,62 @@ TAGMA_DECL void repeated_call::ask() {
   if (bulk_ != nullptr) detail::keep_bulk(m, bulk_);
   ++attempts_;
   lost_ = false;
-  to_.ask(std::move(m), left, *this, &given_up_);
+  to_.ask(std::move(m), left, *this, as_);
 }
 
 TAGMA_DECL void repeated_call::give_up(const error& why) {
-  if (why.code() == status_code::deadline_exceeded || why.code() == status_code::cancelled) limit_.emplace(why);
-  given_up_.store(true, memory_order::release);
+  std::shared_ptr<atomic<bool>> pause;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (why.code() == status_code::deadline_exceeded || why.code() == status_code::cancelled) limit_.emplace(why);
+    as_->drop();
+    pause = pause_;
+  }
+  if (pause != nullptr && pause->exchange(false))
+    return end_given_up(error(status_code::cancelled, "it was given up before it was asked again"));
   to_.drop_unwanted();
 }
 
-TAGMA_DECL void repeated_call::end_given_up(const error& last) noexcept { end(limit_.has_value() ? &*limit_ : &last); }
+TAGMA_DECL void repeated_call::leave() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    left_ = true;
+  }
+  as_->end();
+}
+
+TAGMA_DECL void repeated_call::end_given_up(const error& last) noexcept {
+  std::optional<error> limit;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    limit = limit_;
+  }
+  end(limit.has_value() ? &*limit : &last);
+}
+
+TAGMA_DECL void repeated_call::pause() noexcept {
+  const error given_up(status_code::cancelled, "it was given up before it was asked again");
+  transport::network& by = network_;
+  const std::int64_t wait = std::exchange(wait_ns_, std::min(2 * wait_ns_, longest_wait_ns));
+  std::shared_ptr<atomic<bool>> now;
+  try {
+    now = std::make_shared<atomic<bool>>(true);
+    bool wanted = false;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      wanted = as_->is_wanted();
+      if (wanted) pause_ = now;
+    }
+    if (!wanted) return end_given_up(given_up);
+    // From here on others may have ended the call.
+    by.after(wait, [this, now] {
+      if (now->exchange(false)) ask();
+    });
+  } catch (const std::exception& e) {
+    const error failed(status_code::internal, e.what());
+    if (now == nullptr || now->exchange(false)) end(&failed);
+  }
+}
 
 TAGMA_DECL void repeated_call::replied(transport::incoming& reply) noexcept {
   try {
@@ -100,24 +146,20 @@ TAGMA_DECL void repeated_call::replied(transport::incoming& reply) noexcept {
 }
 
 TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
+  bool left = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    left = left_;
+  }
+  const bool given_up = !as_->is_wanted(), cancelled = why.code() == status_code::cancelled;
   // A process that answers does not do so with Unavailable: the connection is lost, or there was none.
-  lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
-  const bool given_up = given_up_.load(memory_order::acquire);
-  if (given_up && why.code() == status_code::cancelled) return end_given_up(why);
+  lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded || (cancelled && left);
+  if (given_up && cancelled) return end_given_up(why);
   const std::int64_t now = network_.now();
   if (again_until_ == 0) again_until_ = std::min(until_, runtime::later(now, again_ns_));
   if (why.code() != status_code::unavailable || TAGMA_BROKEN(asked_once) || now >= again_until_ || given_up)
     return end(&why);
-  try {
-    network_.after(wait_ns_, [this, last = error(why)] {
-      if (given_up_.load(memory_order::acquire)) return end_given_up(last);
-      ask();
-    });
-    wait_ns_ = std::min(2 * wait_ns_, longest_wait_ns);
-  } catch (const std::exception& e) {
-    const error failed(status_code::internal, e.what());
-    end(&failed);
-  }
+  pause();
 }
 
 }  // namespace tagma::service

@@ -25,22 +25,28 @@ using run_number = std::pair<std::uint64_t, std::uint64_t>;
 /// somewhere, and has it when no run is open anywhere: each is then done everywhere or nowhere.
 class run_gate {
  public:
-  /// Calls `go` when it may, on whatever thread that is; `go` calls `leave` at its end.
-  void enter(const run_number& run, std::function<void()> go);
+  /// Who wants to enter.
+  struct visitor {
+    std::function<void()> go;           ///< calls `leave` at its end
+    std::function<void()> turned_away;  ///< instead, where it never may: the server stops
+  };
+
+  /// Lets it go when it may, on whatever thread that is.
+  void enter(const run_number& run, visitor who);
   void leave(const run_number& run);
   /// Those who are inside.
   [[nodiscard]] std::vector<run_number> inside() const;
 
   /// Closes it, or keeps it closed, and lets these in.
   /// @param token of who holds it; 0 is nobody
-  /// @returns what is to be called, without locks; false in the first place if another one holds it
-  [[nodiscard]] std::pair<bool, std::vector<std::function<void()>>> hold(std::uint64_t token,
-                                                                         const std::vector<run_number>& admitted);
+  /// @returns who is to go, without locks; false in the first place if another one holds it
+  [[nodiscard]] std::pair<bool, std::vector<visitor>> hold(std::uint64_t token,
+                                                           const std::vector<run_number>& admitted);
   /// Opens it, unless another one holds it.
-  /// @returns what is to be called
-  [[nodiscard]] std::vector<std::function<void()>> open(std::uint64_t token);
-  /// Forgets those who wait: the server stops.
-  void drop();
+  /// @returns who is to go
+  [[nodiscard]] std::vector<visitor> open(std::uint64_t token);
+  /// Turns away those who wait and those to come: the server stops.
+  void end();
   [[nodiscard]] bool is_held_by(std::uint64_t token) const;
   /// Counts the calls of `hold` of who holds it now.
   [[nodiscard]] std::uint64_t times_held() const;
@@ -50,7 +56,8 @@ class run_gate {
   std::uint64_t token_ = 0, times_ = 0;
   std::set<run_number> admitted_;
   std::multiset<run_number> inside_;
-  std::multimap<run_number, std::function<void()>> waiting_;
+  std::multimap<run_number, visitor> waiting_;
+  bool ended_ = false;
 };
 
 /// A run that has entered, until it leaves: early, or at the end of this.

@@ -10,16 +10,19 @@
 
 namespace tagma::service {
 
-TAGMA_DECL void run_gate::enter(const run_number& run, std::function<void()> go) {
+TAGMA_DECL void run_gate::enter(const run_number& run, visitor who) {
+  bool in = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (token_ != 0 && admitted_.count(run) == 0 && !TAGMA_BROKEN(gate_is_open)) {
-      waiting_.emplace(run, std::move(go));
+    const bool held = token_ != 0 && admitted_.count(run) == 0 && !TAGMA_BROKEN(gate_is_open);
+    if (held && !ended_) {
+      waiting_.emplace(run, std::move(who));
       return;
     }
-    inside_.insert(run);
+    in = !held;
+    if (in) inside_.insert(run);
   }
-  go();
+  in ? who.go() : who.turned_away();
 }
 
 TAGMA_DECL void run_gate::leave(const run_number& run) {
@@ -32,13 +35,13 @@ TAGMA_DECL std::vector<run_number> run_gate::inside() const {
   return {inside_.begin(), inside_.end()};
 }
 
-TAGMA_DECL std::pair<bool, std::vector<std::function<void()>>> run_gate::hold(std::uint64_t token,
-                                                                              const std::vector<run_number>& admitted) {
+TAGMA_DECL std::pair<bool, std::vector<run_gate::visitor>> run_gate::hold(std::uint64_t token,
+                                                                          const std::vector<run_number>& admitted) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (token_ != 0 && token_ != token && !TAGMA_BROKEN(gate_changes_hands)) return {false, {}};
   token_ = token;
   ++times_;
-  std::vector<std::function<void()>> go;
+  std::vector<visitor> go;
   for (const run_number& run : admitted) {
     admitted_.insert(run);
     const auto [from, to] = waiting_.equal_range(run);
@@ -51,9 +54,9 @@ TAGMA_DECL std::pair<bool, std::vector<std::function<void()>>> run_gate::hold(st
   return {true, std::move(go)};
 }
 
-TAGMA_DECL std::vector<std::function<void()>> run_gate::open(std::uint64_t token) {
+TAGMA_DECL std::vector<run_gate::visitor> run_gate::open(std::uint64_t token) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<std::function<void()>> go;
+  std::vector<visitor> go;
   if (token_ == 0 || token_ != token || TAGMA_BROKEN(gate_stays_shut)) return go;
   token_ = 0;
   admitted_.clear();
@@ -65,10 +68,14 @@ TAGMA_DECL std::vector<std::function<void()>> run_gate::open(std::uint64_t token
   return go;
 }
 
-TAGMA_DECL void run_gate::drop() {
-  std::multimap<run_number, std::function<void()>> gone;  // outlives the lock: it may own this
-  const std::lock_guard<std::mutex> lock(mutex_);
-  gone.swap(waiting_);
+TAGMA_DECL void run_gate::end() {
+  std::multimap<run_number, visitor> gone;  // one of them may own this
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ended_ = true;
+    gone.swap(waiting_);
+  }
+  for (const auto& [run, f] : gone) f.turned_away();
 }
 
 TAGMA_DECL bool run_gate::is_held_by(std::uint64_t token) const {

@@ -46,11 +46,11 @@ TAGMA_COLD TAGMA_DECL std::string what_opens(std::uint64_t graph, outlet& master
   question one(all, {});
   transport::outgoing m;
   m.kind = static_cast<std::uint16_t>(message::list_runs);
-  master.ask(std::move(m), 2'000'000'000, one, &one.unwanted);
+  master.ask(std::move(m), 2'000'000'000, one, one.as);
   try {
     all.wait(
         [&](const error&) {
-          one.unwanted.store(true, memory_order::release);
+          one.as->end();
           master.drop_unwanted();
         },
         limits);
@@ -77,7 +77,7 @@ TAGMA_COLD TAGMA_DECL std::string what_lasts(const lasting_run& run) {
       transport::outgoing m;
       m.kind = static_cast<std::uint16_t>(kind);
       m.body = std::move(body);
-      run.outlets[t]->ask(std::move(m), within_ns, with, &with.unwanted);
+      run.outlets[t]->ask(std::move(m), within_ns, with, with.as);
     };
     ask(message::list_runs, {}, *asked.back().runs);
     ask(message::list_resources, run.container, *asked.back().resources);
@@ -86,8 +86,8 @@ TAGMA_COLD TAGMA_DECL std::string what_lasts(const lasting_run& run) {
   const auto stop = [&](const error&) {
     if (run.limits.guard.over() == status_code::ok) return;
     for (const asked_task& one : asked) {
-      one.runs->unwanted.store(true, memory_order::release);
-      one.resources->unwanted.store(true, memory_order::release);
+      one.runs->as->end();
+      one.resources->as->end();
       run.outlets[one.task]->drop_unwanted();
     }
   };

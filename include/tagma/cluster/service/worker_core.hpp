@@ -28,6 +28,13 @@
 
 namespace tagma::service {
 
+namespace detail {
+
+/// What is told of runs while a server stops.
+error server_stops();
+
+}  // namespace detail
+
 class worker_core final : public std::enable_shared_from_this<worker_core> {
  public:
   worker_core(transport::network& by, worker_options options);
@@ -53,6 +60,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
  private:
   using transfer_key = std::pair<const transport::link*, std::uint32_t>;
 
+  /// The part; nothing if there is none. Throws Aborted if the server stops.
+  [[nodiscard]] std::shared_ptr<registered_part> find_to_run(std::uint64_t graph);
   [[nodiscard]] std::shared_ptr<registered_part> find(std::uint64_t graph);
   /// The run that takes an edge, or sends it; nothing if there is none.
   [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e, bool takes);
@@ -95,7 +104,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::incoming& m);
   [[nodiscard]] std::shared_ptr<run_gate> gate_of(const std::string& container);
   [[nodiscard]] std::optional<container> known_state(const std::string& name);
-  void go_on(std::vector<std::function<void()>> waiting);
+  void go_on(std::vector<run_gate::visitor> waiting);
   [[nodiscard]] open_runs hold(const hold_runs& m);
   /// @param all whether a variable without a value is an error
   [[nodiscard]] saved_shard save(const save_shard& m, bool all);

@@ -25,6 +25,8 @@ namespace detail {
 /// How long a server that stops waits for those who take its last answers, in nanoseconds.
 inline constexpr std::int64_t answers_ns = 1'000'000'000;
 
+TAGMA_COLD TAGMA_DECL error server_stops() { return {status_code::aborted, "the server stops"}; }
+
 }  // namespace detail
 
 TAGMA_DECL worker_core::worker_core(transport::network& by, worker_options options)
@@ -68,6 +70,13 @@ TAGMA_DECL std::shared_ptr<registered_part> worker_core::find(std::uint64_t grap
   return found == parts_.end() ? nullptr : found->second;
 }
 
+TAGMA_DECL std::shared_ptr<registered_part> worker_core::find_to_run(std::uint64_t graph) {
+  if (std::shared_ptr<registered_part> found = find(graph)) return found;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopped_) throw detail::server_stops();
+  return nullptr;
+}
+
 TAGMA_DECL std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e, bool takes) {
   const std::shared_ptr<registered_part> part = find(e.graph);
   if (part == nullptr || !(takes ? part->takes(e.edge) : part->sends(e.edge))) return nullptr;
@@ -95,7 +104,7 @@ TAGMA_DECL void worker_core::send_to(const placed_task& to, transport::outgoing 
     }
   }
   if (out != nullptr) return out->post(std::move(m));
-  if (m.attempt != nullptr) m.attempt->ended(std::make_exception_ptr(error(status_code::aborted, "the server stops")));
+  if (m.attempt != nullptr) m.attempt->ended(std::make_exception_ptr(detail::server_stops()));
 }
 
 TAGMA_DECL void worker_core::lose(const std::string& address, const error& why) {
@@ -140,7 +149,7 @@ TAGMA_DECL std::shared_ptr<registered_part> worker_core::add(const add_part& wha
 TAGMA_DECL std::shared_ptr<registered_part> worker_core::add(std::uint64_t graph,
                                                              std::shared_ptr<registered_part> part) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (stopped_) fail(status_code::aborted, "the server stops");
+  if (stopped_) throw detail::server_stops();
   if (!parts_.emplace(graph, part).second) fail(status_code::already_exists, {"graph ", graph, " is known already"});
   return part;
 }
@@ -229,7 +238,7 @@ TAGMA_DECL void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& b
       by->refuse(request, detail::caught_error());
     }
   });
-  if (!taken) by->post_refusal(request, error(status_code::aborted, "the server stops"));
+  if (!taken) by->post_refusal(request, detail::server_stops());
 }
 
 TAGMA_DECL void worker_core::received(const std::shared_ptr<inlet_handler>& by, transport::link& from,
@@ -343,7 +352,7 @@ TAGMA_DECL void worker_core::run(const std::shared_ptr<inlet_handler>& by, const
                                  const shared_bytes& elements, std::uint64_t request, std::int64_t time_left_ns) {
   if (m.server != 0 && m.server != options_.link.self.incarnation)
     fail(status_code::not_found, {"the server was started anew since it got graph ", m.graph});
-  const std::shared_ptr<registered_part> part = find(m.graph);
+  const std::shared_ptr<registered_part> part = find_to_run(m.graph);
   if (part == nullptr)
     fail(status_code::not_found, {"graph ", m.graph,
                                   " is not known here: the server was started anew, was told to forget it, or has "
@@ -354,14 +363,15 @@ TAGMA_DECL void worker_core::run(const std::shared_ptr<inlet_handler>& by, const
   if (part->driven() != nullptr) return run_inside(by, *part, m, *elements, request, time_left_ns);
   const std::shared_ptr<run_gate> gate = gate_of(part->what().container);
   const std::int64_t until = network_.now() + time_left_ns;
-  gate->enter({m.graph, m.step}, [core = shared_from_this(), by, part, m, elements, request, gate, until] {
+  const auto go = [core = shared_from_this(), by, part, m, elements, request, gate, until] {
     inside_gate inside(*gate, {m.graph, m.step});
     try {
       core->run_inside(by, *part, m, *elements, request, until - core->network_.now(), &inside);
     } catch (...) {
       by->refuse(request, detail::caught_error());
     }
-  });
+  };
+  gate->enter({m.graph, m.step}, {go, [by, request] { by->post_refusal(request, detail::server_stops()); }});
 }
 
 TAGMA_DECL void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part,
@@ -466,11 +476,11 @@ TAGMA_DECL void worker_core::stop() {
   }
   for (const auto& in : inlets)
     if (const auto alive = in.lock()) alive->hurry(detail::answers_ns);
-  for (const auto& [graph, part] : parts) part->close(error(status_code::aborted, "the server stops"));
+  for (const auto& [graph, part] : parts) part->close(detail::server_stops());
+  for (const auto& [name, gate] : gates) gate->end();
   stops_.cancel();
   drivers_.finish();
   crew_.finish();
-  for (const auto& [name, gate] : gates) gate->drop();
   const error why(status_code::unavailable, "the server stops");
   for (const auto& in : inlets)
     if (const auto alive = in.lock()) alive->close(why);
