@@ -8,13 +8,18 @@ First two trainers, of which one and its worker die: what they were told was don
 beside it was done for those that died. Then one trainer whose servers die: what is lost is what came behind the newest
 checkpoint, on both servers alike, and nothing else. Then one whose server is stopped for a while, with nothing lost; and,
 where network namespaces may be made, one whose server is on another host as far as the network knows, which is out of
-reach for a while. How long they were away is printed."""
+reach for a while, and one whose server is behind a network that is slow and loses packets. How long they were away is
+printed."""
 
+import fcntl
+import heapq
 import json
 import os
 import random
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -110,8 +115,8 @@ def trainer(client, cluster, worker, kind, steps):
     return Task(f"trainer {kind}", [client, json.dumps(cluster), str(worker), kind, str(steps)])
 
 
-def finish(task):
-    task.wait_for(has_ended)
+def finish(task, seconds=120):
+    task.wait_for(has_ended, seconds)
     check(task.process.wait(60) == 0, task.name, "ends badly", task.errors[-3:])
     slope, offset = map(float, task.said("fit")[0][1:])
     check(abs(slope - 3) < 0.05 and abs(offset - 1) < 0.05, "the line is", slope, offset)
@@ -190,18 +195,23 @@ def one_that_sleeps(program, client, cluster, _, draw):
 class OtherHost:
     """A network namespace, and a link to it that can be cut."""
 
+    here, there = "10.213.7.1", "10.213.7.2"
+
     def __init__(self):
         self.name = f"tagma-{os.getpid()}"
-        self.link = f"tg{os.getpid()}"
-        self.here, self.there = "10.213.7.1", "10.213.7.2"
-        for command in (["netns", "add", self.name],
-                        ["link", "add", self.link, "type", "veth", "peer", "name", "eth0", "netns", self.name],
+        self.link, self.other_end = f"tg{os.getpid()}", f"th{os.getpid()}"
+        self.ip("netns", "add", self.name)
+        self.connect()
+        for command in (["link", "set", self.other_end, "netns", self.name],
                         ["address", "add", self.here + "/30", "dev", self.link],
                         ["link", "set", self.link, "up"],
-                        ["-n", self.name, "address", "add", self.there + "/30", "dev", "eth0"],
-                        ["-n", self.name, "link", "set", "eth0", "up"],
+                        ["-n", self.name, "address", "add", self.there + "/30", "dev", self.other_end],
+                        ["-n", self.name, "link", "set", self.other_end, "up"],
                         ["-n", self.name, "link", "set", "lo", "up"]):
             self.ip(*command)
+
+    def connect(self):
+        self.ip("link", "add", self.link, "type", "veth", "peer", "name", self.other_end)
 
     @staticmethod
     def ip(*command):
@@ -215,17 +225,82 @@ class OtherHost:
         subprocess.run(["ip", "netns", "del", self.name], check=False, capture_output=True)
 
     @classmethod
-    def make(cls):
+    def make(cls, *how):
         """None where that is not allowed."""
         if shutil.which("ip") is None or os.geteuid() != 0:
             return None
         host = cls.__new__(cls)
         try:
-            host.__init__()
+            host.__init__(*how)
             return host
         except (OSError, subprocess.CalledProcessError):
             host.end()
             return None
+
+
+class BadNetwork(OtherHost):
+    """Another host behind a network whose packets take a while, and of which some are lost, in both directions. This process
+    carries them: the system's own means for that (netem) are not everywhere."""
+
+    here, there = "10.213.8.1", "10.213.8.2"
+
+    def __init__(self, delay, loss, seed):
+        self.delay, self.loss, self.draw = delay, loss, random.Random(seed)
+        self.ends, self.carried, self.lost = [], 0, 0
+        self.stops, self.stop = os.pipe()
+        super().__init__()
+        self.carrier = threading.Thread(target=self.carry, daemon=True)
+        self.carrier.start()
+
+    def connect(self):
+        set_interface, tun_without_header = 0x400454CA, 0x1001
+        for name in (self.link, self.other_end):
+            end = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+            self.ends.append(end)
+            fcntl.ioctl(end, set_interface, struct.pack("16sH22x", name.encode(), tun_without_header))
+
+    def carry(self):
+        on_the_way, number, since = [], 0, 0
+        while True:
+            left = max(on_the_way[0][0] - time.monotonic(), 0) if on_the_way else None
+            ready = select.select([*self.ends, self.stops], [], [], left)[0]
+            if self.stops in ready:
+                return
+            for end in ready:
+                packet = os.read(end, 65536)
+                since += 1
+                if self.draw.random() < self.loss or since > 3 / self.loss:
+                    self.lost += 1
+                    since = 0
+                else:
+                    number += 1
+                    heapq.heappush(on_the_way, (time.monotonic() + self.delay, number, self.ends[end == self.ends[0]], packet))
+            while on_the_way and on_the_way[0][0] <= time.monotonic():
+                _, _, end, packet = heapq.heappop(on_the_way)
+                os.write(end, packet)
+                self.carried += 1
+
+    def end(self):
+        os.write(self.stop, b"x")
+        if hasattr(self, "carrier"):
+            self.carrier.join()
+        for end in [*self.ends, self.stop, self.stops]:
+            os.close(end)
+        super().end()
+
+
+def start_with_one_elsewhere(tasks, program, host):
+    """Adds the tasks of a cluster of which the second parameter server is on another host."""
+    os.environ["TAGMA_TEST_INSECURE"] = "1"
+    ports = free_ports(4)
+    cluster = {"ps": [f"{host.here}:{ports[0]}", f"{host.there}:{ports[1]}"],
+               "worker": [f"{host.here}:{p}" for p in ports[2:]]}
+    for job, number in (("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)):
+        inside = ["ip", "netns", "exec", host.name] if (job, number) == ("ps", 1) else []
+        command = [program, "--cluster", json.dumps(cluster), "--job", job, "--task", str(number), "--insecure"]
+        tasks.append(Task(f"{job} {number}", inside + command))
+        listens(tasks[-1])
+    return cluster
 
 
 def one_out_of_reach(program, client, _, cuts, draw):
@@ -234,18 +309,10 @@ def one_out_of_reach(program, client, _, cuts, draw):
     if host is None:
         print("one_out_of_reach: skipped, network namespaces cannot be made here")
         return []
-    os.environ["TAGMA_TEST_INSECURE"] = "1"
-    ports = free_ports(4)
-    cluster = {"ps": [f"{host.here}:{ports[0]}", f"{host.there}:{ports[1]}"],
-               "worker": [f"{host.here}:{p}" for p in ports[2:]]}
     tasks, away = [], []
     only = None
     try:
-        for job, number in (("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)):
-            inside = ["ip", "netns", "exec", host.name] if (job, number) == ("ps", 1) else []
-            command = [program, "--cluster", json.dumps(cluster), "--job", job, "--task", str(number), "--insecure"]
-            tasks.append(Task(f"{job} {number}", inside + command))
-            listens(tasks[-1])
+        cluster = start_with_one_elsewhere(tasks, program, host)
         only = trainer(client, cluster, 0, "chief", STEPS_OF_A_KILL * (cuts + 4))
         for seconds in [draw.choice((0.5, 5)) for _ in range(min(cuts, 4))]:
             only.wait_for(ran_or_ended(len(only.said("ran")) + draw.randrange(1, STEPS_OF_A_KILL)))
@@ -264,6 +331,33 @@ def one_out_of_reach(program, client, _, cuts, draw):
             task.kill()
         host.end()
     return away
+
+
+def one_behind_a_bad_network(program, client, _, kills, draw):
+    """A parameter server is 50 ms away, and one of a hundred packets is lost in each direction. Nobody loses a connection for
+    that, nor a run; the time of each is that of a few ways there and back."""
+    host = BadNetwork.make(0.05, 0.01, draw.randrange(1 << 32))
+    if host is None:
+        print("one_behind_a_bad_network: skipped, such networks cannot be made here")
+        return []
+    tasks, only = [], None
+    try:
+        cluster = start_with_one_elsewhere(tasks, program, host)
+        runs = 10 * (kills + 4)
+        only = trainer(client, cluster, 0, "chief", runs)
+        finish(only, 60 + runs)
+        check_counts([only], 0)
+        check(len(only.said("made")) == 1, "connections were lost", only.errors[-3:])
+        check(host.lost > 0, "no packet was lost of", host.carried)
+        moments = [at for at, line in only.lines if line[0] == "ran"]
+        times = sorted(b - a for a, b in zip(moments, moments[1:]))
+        print(f"one_behind_a_bad_network: {len(moments)} runs of {times[len(times) // 2]:.2f} s, {times[-1]:.2f} s at most; "
+              f"{host.lost} of {host.lost + host.carried} packets were lost", flush=True)
+    finally:
+        for task in [*tasks, *([only] if only else [])]:
+            task.kill()
+        host.end()
+    return []
 
 
 def one_trainer(program, client, cluster, kills, draw):
@@ -310,7 +404,7 @@ def main(program, client, kills=4, seed=None):
     draw = random.Random(seed)
     ports = free_ports(4)
     cluster = {"ps": [f"127.0.0.1:{p}" for p in ports[:2]], "worker": [f"127.0.0.1:{p}" for p in ports[2:]]}
-    for scenario in (two_trainers, one_trainer, one_that_sleeps, one_out_of_reach):
+    for scenario in (two_trainers, one_trainer, one_that_sleeps, one_out_of_reach, one_behind_a_bad_network):
         away = sorted(scenario(program, client, cluster, int(kills), draw))
         if not away:
             continue
