@@ -37,12 +37,15 @@
 
 #include "tagma/runtime/late_steps.hpp"
 
+#include "tagma/data/queue_arguments.hpp"
+
+#include "tagma/data/queue.hpp"
+
 #include "tagma/data/queue_runner.hpp"
 
 #include "tagma/data/batch.hpp"
 #include "tagma/data/coordinator.hpp"
 #include "tagma/data/producers.hpp"
-#include "tagma/data/queue.hpp"
 #include "tagma/device/cpu/kernel/queue.hpp"
 #include "tagma/runtime/waiting_steps.hpp"
 

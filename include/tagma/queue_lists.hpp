@@ -42,6 +42,8 @@
 
 #include "tagma/runtime/late_steps.hpp"
 
+#include "tagma/data/queue_arguments.hpp"
+
 #include "tagma/data/queue.hpp"
 #include "tagma/device/cpu/kernel/queue.hpp"
 #include "tagma/device/cpu/kernel/queue_list.hpp"

@@ -38,6 +38,8 @@
 
 #include "tagma/runtime/late_steps.hpp"
 
+#include "tagma/data/queue_arguments.hpp"
+
 #include "tagma/data/queue.hpp"
 #include "tagma/device/cpu/kernel/queue.hpp"
 #include "tagma/runtime/waiting_steps.hpp"

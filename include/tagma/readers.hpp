@@ -46,6 +46,8 @@
 
 #include "tagma/runtime/late_steps.hpp"
 
+#include "tagma/data/queue_arguments.hpp"
+
 #include "tagma/data/queue.hpp"
 #include "tagma/device/cpu/kernel/decode_csv.hpp"
 #include "tagma/device/cpu/kernel/decode_raw.hpp"

@@ -110,6 +110,10 @@
 
 #include "tagma/device/graph_builder.hpp"
 
+#include "tagma/data/queue_arguments.hpp"
+
+#include "tagma/data/queue.hpp"
+
 #include "tagma/cluster/session.hpp"
 
 #include "tagma/graph_builder.hpp"

@@ -1453,6 +1453,7 @@ struct dequeue {
   static constexpr const char* infer_with(ir::infer_args& a, extent count) {
     const tensor_spec one = ir::queue_component(a.attributes.subspan(1, a.attributes.size() - 1), a.output);
     a.out = {one.type, {}};
+    if (a.attributes[0] >= 0 && one.dims.rank == max_rank) return "a batch would have seven axes";
     if (a.attributes[0] >= 0 && one.type != dtype::none) a.out.dims.push_back(count);
     for (const extent e : one.dims.span()) a.out.dims.push_back(e);
     if (one.type == dtype::none) a.out = {dtype::int64, {}};  // there are fewer components
@@ -1528,6 +1529,9 @@ inline constexpr bool have_components<std::tuple<Own...>, std::tuple<Given...>> 
 /// Several elements have one shape, or are padded.
 template <class Queue>
 inline constexpr bool form_batches = Queue::forms_batches;
+/// A batch has no more axes than tensors have.
+template <class Queue>
+inline constexpr bool have_room_for_an_axis = Queue::most_axes < max_rank;
 }  // namespace diagnose
 
 /// A queue of a container, as programs name it:
@@ -1553,6 +1557,11 @@ struct queue_of {
   static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
   static constexpr bool forms_batches = Options.kind == queue_kind::padding || !is_open;
   static constexpr std::size_t components = sizeof...(Specs);
+  static constexpr int most_axes = [] {
+    int most = 0;
+    ((most = Specs::value.dims.rank > most ? Specs::value.dims.rank : most), ...);
+    return most;
+  }();
   /// What is enqueued: of a priority queue the priority before the components.
   using enqueued = std::conditional_t<is_priority, std::tuple<spec<std::int64_t>, Specs...>, std::tuple<Specs...>>;
   template <extent Count, bool UpTo>
@@ -1630,7 +1639,9 @@ template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
   static_assert(Count >= 0, "TAGMA-E225 " Who ": takes 0 elements or more");                             \
   static_assert(diagnose::form_batches<Queue>, "TAGMA-E224 " Who                                         \
                                                ": elements of open extents form a batch where they are " \
-                                               "padded, in a padding queue")
+                                               "padded, in a padding queue");                            \
+  static_assert(diagnose::have_room_for_an_axis<Queue>,                                                  \
+                "TAGMA-E002 " Who ": a tensor has at most six axes; a batch of components with six would have seven")
 
 /// Takes `Count` tuples: of each component one tensor [Count, component...]. OutOfRange if the queue is closed and has
 /// fewer. A padding queue pads them at their ends to the largest.
@@ -1638,14 +1649,16 @@ template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 [[nodiscard]] constexpr auto dequeue_many(const Queue& q) {
   TAGMA_NEEDS_BATCHES("dequeue_many", Queue, Count);
-  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, false, Place>(q);
+  if constexpr (diagnose::form_batches<Queue> && diagnose::have_room_for_an_axis<Queue> && Count >= 0)
+    return detail::take_from<Queue, Count, false, Place>(q);
 }
 /// Takes `Count` tuples as `dequeue_many`, or where the queue is closed as many as there are, one at least:
 /// [n, component...]. OutOfRange if it is closed and empty.
 template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 [[nodiscard]] constexpr auto dequeue_up_to(const Queue& q) {
   TAGMA_NEEDS_BATCHES("dequeue_up_to", Queue, Count);
-  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, true, Place>(q);
+  if constexpr (diagnose::form_batches<Queue> && diagnose::have_room_for_an_axis<Queue> && Count >= 0)
+    return detail::take_from<Queue, Count, true, Place>(q);
 }
 #undef TAGMA_NEEDS_BATCHES
 /// How many elements a queue has, int64.
@@ -1768,6 +1781,7 @@ struct queue_in_list {
   static constexpr bool is_open = First::is_open;
   static constexpr bool forms_batches = (First::forms_batches && ... && Rest::forms_batches);
   static constexpr std::size_t components = First::components;
+  static constexpr int most_axes = First::most_axes;
   using enqueued = typename First::enqueued;
   template <extent Count, bool UpTo>
   static constexpr auto attributes = First::template attributes<Count, UpTo>;

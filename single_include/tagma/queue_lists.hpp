@@ -445,6 +445,7 @@ struct queue_in_list {
   static constexpr bool is_open = First::is_open;
   static constexpr bool forms_batches = (First::forms_batches && ... && Rest::forms_batches);
   static constexpr std::size_t components = First::components;
+  static constexpr int most_axes = First::most_axes;
   using enqueued = typename First::enqueued;
   template <extent Count, bool UpTo>
   static constexpr auto attributes = First::template attributes<Count, UpTo>;

@@ -577,6 +577,7 @@ struct dequeue {
   static constexpr const char* infer_with(ir::infer_args& a, extent count) {
     const tensor_spec one = ir::queue_component(a.attributes.subspan(1, a.attributes.size() - 1), a.output);
     a.out = {one.type, {}};
+    if (a.attributes[0] >= 0 && one.dims.rank == max_rank) return "a batch would have seven axes";
     if (a.attributes[0] >= 0 && one.type != dtype::none) a.out.dims.push_back(count);
     for (const extent e : one.dims.span()) a.out.dims.push_back(e);
     if (one.type == dtype::none) a.out = {dtype::int64, {}};  // there are fewer components
@@ -652,6 +653,9 @@ inline constexpr bool have_components<std::tuple<Own...>, std::tuple<Given...>> 
 /// Several elements have one shape, or are padded.
 template <class Queue>
 inline constexpr bool form_batches = Queue::forms_batches;
+/// A batch has no more axes than tensors have.
+template <class Queue>
+inline constexpr bool have_room_for_an_axis = Queue::most_axes < max_rank;
 }  // namespace diagnose
 
 /// A queue of a container, as programs name it:
@@ -677,6 +681,11 @@ struct queue_of {
   static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
   static constexpr bool forms_batches = Options.kind == queue_kind::padding || !is_open;
   static constexpr std::size_t components = sizeof...(Specs);
+  static constexpr int most_axes = [] {
+    int most = 0;
+    ((most = Specs::value.dims.rank > most ? Specs::value.dims.rank : most), ...);
+    return most;
+  }();
   /// What is enqueued: of a priority queue the priority before the components.
   using enqueued = std::conditional_t<is_priority, std::tuple<spec<std::int64_t>, Specs...>, std::tuple<Specs...>>;
   template <extent Count, bool UpTo>
@@ -754,7 +763,9 @@ template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
   static_assert(Count >= 0, "TAGMA-E225 " Who ": takes 0 elements or more");                             \
   static_assert(diagnose::form_batches<Queue>, "TAGMA-E224 " Who                                         \
                                                ": elements of open extents form a batch where they are " \
-                                               "padded, in a padding queue")
+                                               "padded, in a padding queue");                            \
+  static_assert(diagnose::have_room_for_an_axis<Queue>,                                                  \
+                "TAGMA-E002 " Who ": a tensor has at most six axes; a batch of components with six would have seven")
 
 /// Takes `Count` tuples: of each component one tensor [Count, component...]. OutOfRange if the queue is closed and has
 /// fewer. A padding queue pads them at their ends to the largest.
@@ -762,14 +773,16 @@ template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 [[nodiscard]] constexpr auto dequeue_many(const Queue& q) {
   TAGMA_NEEDS_BATCHES("dequeue_many", Queue, Count);
-  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, false, Place>(q);
+  if constexpr (diagnose::form_batches<Queue> && diagnose::have_room_for_an_axis<Queue> && Count >= 0)
+    return detail::take_from<Queue, Count, false, Place>(q);
 }
 /// Takes `Count` tuples as `dequeue_many`, or where the queue is closed as many as there are, one at least:
 /// [n, component...]. OutOfRange if it is closed and empty.
 template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 [[nodiscard]] constexpr auto dequeue_up_to(const Queue& q) {
   TAGMA_NEEDS_BATCHES("dequeue_up_to", Queue, Count);
-  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, true, Place>(q);
+  if constexpr (diagnose::form_batches<Queue> && diagnose::have_room_for_an_axis<Queue> && Count >= 0)
+    return detail::take_from<Queue, Count, true, Place>(q);
 }
 #undef TAGMA_NEEDS_BATCHES
 /// How many elements a queue has, int64.
@@ -1388,14 +1401,6 @@ class late_steps final : public late_extents {
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_LATE_STEPS_HPP
 
-// ---- tagma/data/queue.hpp
-
-/// @file
-/// Queues for C++ programs: typed tuples of tensors, of a container or of their own.
-
-#include <tuple>
-#include <utility>
-
 // ---- tagma/data/queue_arguments.hpp
 
 /// @file
@@ -1404,56 +1409,141 @@ class late_steps final : public late_extents {
 #include <tuple>
 #include <utility>
 
-namespace tagma::detail {
+namespace tagma {
+
+namespace diagnose {
+/// As many arguments as components, or one more: limits.
+template <class Specs, class... Given>
+inline constexpr bool fill_components = false;
+template <class... Specs, class... Given>
+inline constexpr bool fill_components<std::tuple<Specs...>, Given...> = [] {
+  if constexpr (sizeof...(Given) == sizeof...(Specs) + 1)
+    return std::is_convertible_v<std::tuple_element_t<sizeof...(Specs), std::tuple<Given...>>, run_limits>;
+  return sizeof...(Given) == sizeof...(Specs);
+}();
+/// A tensor, a view, or a number that the elements can be: none with a point for integers.
+template <class Spec, class Given>
+inline constexpr bool is_component = false;
+}  // namespace diagnose
+
+namespace detail {
+
+[[nodiscard]] inline raw_view view_of_component(const raw_view& v) { return v; }
+template <class T>
+[[nodiscard]] raw_view view_of_component(const tensor<T>& t) {
+  return erase(t);
+}
+template <class T>
+[[nodiscard]] raw_view view_of_component(const view<T>& v) {
+  return erase(v);
+}
+
+/// Throws InvalidArgument for a number that is none of the component's.
+/// @param amount without its sign
+[[noreturn]] void refuse_number(std::size_t component, const tensor_spec& spec, bool negative, std::uint64_t amount);
+
+template <class Given>
+concept viewed_component = requires(const Given& g) {
+  view_of_component(g);
+};
+}  // namespace detail
+
+namespace diagnose {
+template <class Spec, detail::viewed_component Given>
+inline constexpr bool is_component<Spec, Given> = true;
+template <class Spec, class Given>
+  requires(!detail::viewed_component<Given> && std::is_convertible_v<Given, typename Spec::element_type>)
+inline constexpr bool is_component<Spec, Given> =
+    Spec::value.dims.rank == 0 && !(std::is_integral_v<typename Spec::element_type> && std::is_floating_point_v<Given>);
+}  // namespace diagnose
+
+namespace detail {
 
 template <class... Specs>
 struct queue_arguments {
-  [[nodiscard]] static raw_view view_of(const raw_view& v) { return v; }
-  template <class T>
-  [[nodiscard]] static raw_view view_of(const tensor<T>& t) {
-    return erase(t);
-  }
-  template <class T>
-  [[nodiscard]] static raw_view view_of(const view<T>& v) {
-    return erase(v);
-  }
   /// Calls `f(limits, tensors)`; numbers become scalars of the type that the queue has there.
   template <class F, class... T>
   static void with_limits(const F& f, const T&... given) {
-    static_assert(sizeof...(T) == sizeof...(Specs) || sizeof...(T) == sizeof...(Specs) + 1,
-                  "a tuple needs a tensor for each component of the queue");
-    with_limits(f, std::forward_as_tuple(given...), std::index_sequence_for<Specs...>{});
+    constexpr bool are_as_many = diagnose::fill_components<std::tuple<Specs...>, T...>;
+    static_assert(are_as_many,
+                  "TAGMA-E315 enqueue: takes a tensor for each component of the queue, and then perhaps limits");
+    if constexpr (are_as_many) with_limits(f, std::forward_as_tuple(given...), std::index_sequence_for<Specs...>{});
   }
-  template <class F, class Given, std::size_t... I>
-  static void with_limits(const F& f, const Given& given, std::index_sequence<I...>) {
-    const std::tuple<scalar_of<Specs, std::tuple_element_t<I, Given>>...> scalars{std::get<I>(given)...};
-    const raw_view all[] = {std::get<I>(scalars).view(std::get<I>(given))...};
-    if constexpr (std::tuple_size_v < Given >> sizeof...(Specs))
-      f(run_limits(std::get<sizeof...(Specs)>(given)), array_view<const raw_view>(all, sizeof...(Specs)));
-    else
-      f(run_limits{}, array_view<const raw_view>(all, sizeof...(Specs)));
+  template <class F, class... T, std::size_t... I>
+  static void with_limits(const F& f, const std::tuple<T...>& given, std::index_sequence<I...>) {
+    constexpr bool are_components =
+        (true && ... && diagnose::is_component<Specs, std::remove_cvref_t<std::tuple_element_t<I, std::tuple<T...>>>>);
+    static_assert(are_components,
+                  "TAGMA-E315 enqueue: a component is a tensor, a view or, if it is a scalar, a number; one without a "
+                  "point where its elements are integers");
+    if constexpr (are_components) {
+      const std::tuple<scalar_of<Specs, std::remove_cvref_t<std::tuple_element_t<I, std::tuple<T...>>>>...> scalars{
+          numbered<std::tuple_element_t<I, std::tuple<T...>>>{std::get<I>(given), I}...};
+      const raw_view all[] = {std::get<I>(scalars).view(std::get<I>(given))...};
+      if constexpr (sizeof...(T) > sizeof...(Specs))
+        f(run_limits(std::get<sizeof...(Specs)>(given)), array_view<const raw_view>(all, sizeof...(Specs)));
+      else
+        f(run_limits{}, array_view<const raw_view>(all, sizeof...(Specs)));
+    }
   }
+  /// An argument, and which.
+  template <class Given>
+  struct numbered {
+    Given given;
+    std::size_t number;
+  };
   /// Keeps a number as an element while it is copied.
   template <class Spec, class Given>
   struct scalar_of {
     using element_type = typename Spec::element_type;
-    static constexpr bool is_number = std::is_convertible_v<Given, element_type> && !requires(const Given& g) {
-      view_of(g);
-    };
-    explicit scalar_of(const Given& given) {
-      if constexpr (is_number) value = static_cast<element_type>(given);
+    static constexpr bool is_number = !viewed_component<Given>;
+    template <class Argument>
+    scalar_of(const numbered<Argument>& a) {
+      if constexpr (is_number) {
+        value = static_cast<element_type>(a.given);
+        if constexpr (std::is_integral_v<element_type> && std::is_integral_v<Given>)
+          if (static_cast<Given>(value) != a.given || (value < element_type{}) != (a.given < Given{}))
+            refuse_number(
+                a.number, Spec::value, a.given < Given{},
+                a.given < Given{} ? 0 - static_cast<std::uint64_t>(a.given) : static_cast<std::uint64_t>(a.given));
+      }
     }
     [[nodiscard]] raw_view view([[maybe_unused]] const Given& given) const {
       if constexpr (is_number)
         return {&value, Spec::value.type, {}};
       else
-        return view_of(given);
+        return view_of_component(given);
     }
     element_type value{};
   };
 };
 
+}  // namespace detail
+}  // namespace tagma
+
+// ---- tagma/data/queue_arguments.ipp
+
+/// @file
+/// Definitions of queue_arguments.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL void refuse_number(std::size_t component, const tensor_spec& spec, bool negative,
+                                         std::uint64_t amount) {
+  fail(status_code::invalid_argument,
+       {"component ", component, " is ", to_string(spec), ", which has no ", negative ? "-" : "", amount});
+}
+
 }  // namespace tagma::detail
+
+// ---- tagma/data/queue.hpp
+
+/// @file
+/// Queues for C++ programs: typed tuples of tensors, of a container or of their own.
+
+#include <tuple>
+#include <utility>
+
 // ---- tagma/runtime/event.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_EVENT_HPP
 #define TAGMA_SINGLE_RUNTIME_EVENT_HPP
@@ -1833,8 +1923,9 @@ class queue final : public resource {
 
   /// Throws InvalidArgument that names both sides if this is not the queue that somebody else asks for.
   void check(const queue_options& other, array_view<const tensor_spec> components) const;
-  /// Throws InvalidArgument if several elements may have no common shape.
-  void check_batches() const;
+  /// Throws InvalidArgument if several elements may have no common shape, or more axes than tensors have.
+  /// @param one whether it is a batch of one element
+  void check_batches(bool one = false) const;
 
   /// Elements in it; those that an attempt of several holds do not count.
   [[nodiscard]] extent size();
@@ -1846,15 +1937,19 @@ class queue final : public resource {
   [[nodiscard]] waiting_attempts waiting();
 
   /// A tuple for `enqueue`, with copies of the tensors.
-  /// @param priority of a priority queue
-  /// Throws InvalidArgument that says which component is not what the queue has.
-  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, std::int64_t priority = 0);
+  /// @param priority of a priority queue; nullptr of others
+  /// Throws InvalidArgument that says which component is not what the queue has, and for a priority that is missing or
+  /// that nobody looks at.
+  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, const std::int64_t* priority = nullptr);
   /// A tuple for each row of the tensors.
-  /// @param priorities of a priority queue, one for each row
+  /// @param priorities of a priority queue, one for each row; nullptr of others
   [[nodiscard]] queue_elements make_rows(array_view<const raw_view> tensors,
-                                         array_view<const std::int64_t> priorities = {});
+                                         const array_view<const std::int64_t>* priorities = nullptr);
   /// Keeps the memory of elements that nobody needs any more for others.
   void reuse(queue_elements&& elements) noexcept;
+  /// Elements that were dequeued, and with which nobody can do anything, are the first again; of what has no order,
+  /// some of it.
+  void give_back(queue_elements&& elements);
 
   /// @name Attempts
   /// `attempt` lives until it has ended. It ends with Cancelled if the queue is closed or it is cancelled, a dequeue
@@ -1870,7 +1965,7 @@ class queue final : public resource {
   void close(queue_attempt& attempt);
   /// Closes it at once: what waits to enqueue or to close is cancelled. Does nothing the second time.
   void close_now();
-  void left_container() override { close_now(); }
+  void left_container() override;
   /// Ends an attempt with Cancelled, unless it has ended.
   void cancel(queue_attempt& attempt);
   /// Returns when nobody is in `ended` of an attempt that has ended: then it may be destroyed.
@@ -1911,6 +2006,7 @@ class queue final : public resource {
   /// An attempt takes its place in a line.
   void begin(line& of, queue_attempt& attempt);
   void check_count(std::size_t count) const;
+  void check_priority(bool given) const;
   void check_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
   [[noreturn]] void refuse_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
   /// Adds a tuple with copies of tensors.
@@ -1937,6 +2033,7 @@ class queue final : public resource {
   [[nodiscard]] queue_element* take_from_heap();
   /// What an attempt holds goes back to where it was.
   void put_back(queue_attempt& a);
+  void put_back(queue_elements& elements);
   [[nodiscard]] static bool comes_before(const queue_element& a, const queue_element& b);
   void swap(extent a, extent b);
 
@@ -1955,8 +2052,8 @@ class queue final : public resource {
   heap_array<tensor_spec> components_;
   mutex mutex_;
   line writers_, readers_, ended_;
-  atomic<int> telling_{0};  // threads that tell attempts how they ended
-  bool closed_ = false;
+  atomic<int> telling_{0};              // threads that tell attempts how they ended
+  bool closed_ = false, left_ = false;  // left: its container was reset
   extent held_ = 0;
   queue_elements list_;              // of those that keep their order
   heap_array<queue_element*> heap_;  // of others: in any order, or a binary heap
@@ -1993,6 +2090,7 @@ TAGMA_COLD TAGMA_DECL void queue::give_up_heap() {
 }
 
 TAGMA_COLD TAGMA_DECL std::string queue::text() const {
+  if (name().empty()) return sentence({"a ", to_string(options_.kind), " without a name"});
   return sentence({to_string(options_.kind), " '", name(), "'"});
 }
 
@@ -2024,8 +2122,11 @@ TAGMA_COLD TAGMA_DECL void queue::refuse(std::initializer_list<text_part> parts)
   fail(status_code::invalid_argument, {text(), ": ", sentence(parts)});
 }
 
-TAGMA_DECL void queue::check_batches() const {
-  if (options_.kind == queue_kind::padding) return;
+TAGMA_DECL void queue::check_batches(bool one) const {
+  for (std::size_t i = 0; i < components_.size(); ++i)
+    if (components_[i].dims.rank == max_rank)
+      refuse({"a batch of component ", i, ", ", to_string(components_[i]), ", would have ", max_rank + 1, " axes"});
+  if (one || options_.kind == queue_kind::padding) return;
   for (std::size_t i = 0; i < components_.size(); ++i)
     if (!components_[i].dims.is_static())
       refuse({"several elements at once need components without open extents, or a padding queue; component ", i,
@@ -2050,16 +2151,18 @@ TAGMA_COLD TAGMA_DECL queue::waiting_attempts queue::waiting() {
   return all;
 }
 
-TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, std::int64_t priority) {
+TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, const std::int64_t* priority) {
+  check_priority(priority != nullptr);
   check_count(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) check_component(i, tensors[i], tensors[i].dims, {});
   queue_elements made;
-  add_copy(made, tensors, priority);
+  add_copy(made, tensors, priority == nullptr ? 0 : *priority);
   return made;
 }
 
 TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view> tensors,
-                                                      array_view<const std::int64_t> priorities) {
+                                                      const array_view<const std::int64_t>* priorities) {
+  check_priority(priorities != nullptr);
   check_count(tensors.size());
   extent rows = -1;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -2070,8 +2173,8 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
       refuse({"all components need the same number of rows; component ", i, " has ", dims[0], ", those before ", rows});
     rows = dims[0];
   }
-  if (!priorities.empty() && static_cast<extent>(priorities.size()) != rows)
-    refuse({priorities.size(), " priorities for ", rows, " rows"});
+  if (priorities != nullptr && static_cast<extent>(priorities->size()) != rows)
+    refuse({priorities->size(), " priorities for ", rows, " rows"});
   queue_elements made;
   const heap_array<raw_view> row(tensors.size());
   for (extent r = 0; r < rows; ++r) {
@@ -2079,7 +2182,7 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
       row[i] = {nullptr, tensors[i].type, tensors[i].dims.sub(1, tensors[i].dims.rank)};
       row[i].data = static_cast<const std::byte*>(tensors[i].data) + static_cast<std::size_t>(r) * row[i].bytes();
     }
-    add_copy(made, row, priorities.empty() ? 0 : priorities[static_cast<std::size_t>(r)]);
+    add_copy(made, row, priorities == nullptr ? 0 : (*priorities)[static_cast<std::size_t>(r)]);
   }
   return made;
 }
@@ -2090,6 +2193,12 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
   while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
 }
 
+TAGMA_COLD TAGMA_DECL void queue::give_back(queue_elements&& elements) {
+  const change now(*this);
+  put_back(elements);
+  flush();
+}
+
 TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements) {
   attempt.elements = static_cast<queue_elements&&>(elements);
   attempt.does_ = queue_attempt::what::enqueue;
@@ -2098,7 +2207,8 @@ TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements
 }
 
 TAGMA_DECL void queue::dequeue(queue_attempt& attempt, extent count, bool up_to) {
-  if (count < 0 || (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity))
+  if (count < 0 || (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity &&
+                    !(up_to && is_closed())))
     refuse_count(count);
   attempt.elements = {};
   attempt.does_ = queue_attempt::what::dequeue;
@@ -2124,6 +2234,14 @@ TAGMA_COLD TAGMA_DECL void queue::refuse_count(extent count) const {
 TAGMA_COLD TAGMA_DECL void queue::close(queue_attempt& attempt) {
   attempt.does_ = queue_attempt::what::close;
   begin(writers_, attempt);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::left_container() {
+  {
+    const mutex_lock lock(mutex_);
+    left_ = true;
+  }
+  close_now();
 }
 
 TAGMA_COLD TAGMA_DECL void queue::close_now() {
@@ -2171,6 +2289,11 @@ TAGMA_DECL queue::change::~change() {
     a.ended(static_cast<std::exception_ptr&&>(a.error_));
   }
   queue_.telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_DECL void queue::check_priority(bool given) const {
+  if (given == (options_.kind == queue_kind::priority)) return;
+  refuse({given ? "its elements leave in another order than that of priorities" : "each element needs a priority"});
 }
 
 TAGMA_COLD TAGMA_DECL void queue::check_count(std::size_t count) const {
@@ -2309,13 +2432,16 @@ TAGMA_COLD TAGMA_DECL queue_element* queue::take_from_heap() {
 }
 
 TAGMA_COLD TAGMA_DECL void queue::put_back(queue_attempt& a) {
-  if (a.does_ != queue_attempt::what::dequeue || a.elements.empty()) return;
+  if (a.does_ == queue_attempt::what::dequeue) put_back(a.elements);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::put_back(queue_elements& elements) {
   if (is_list()) {
-    held_ += a.elements.size();
-    list_.push_front(a.elements);
+    held_ += elements.size();
+    list_.push_front(elements);
     return;
   }
-  while (!a.elements.empty()) put(a.elements.pop_front());
+  while (!elements.empty()) put(elements.pop_front());
 }
 
 TAGMA_DECL bool queue::comes_before(const queue_element& a, const queue_element& b) {
@@ -2337,6 +2463,7 @@ TAGMA_DECL void queue::swap(extent a, extent b) {
 TAGMA_COLD TAGMA_DECL void queue::end(line& of, queue_attempt& a, status_code code,
                                       std::initializer_list<text_part> why) noexcept {
   try {
+    if (left_) fail(status_code::aborted, {text(), ": its container was reset"});
     fail(code, {text(), sentence(why)});
   } catch (...) {
     a.error_ = std::current_exception();
@@ -2389,9 +2516,28 @@ class awaited_attempt final : public runtime::queue_attempt {
 /// What the functions of `queue` do, whatever its components are.
 /// @{
 void enqueue(runtime::queue& to, runtime::queue_elements&& elements, const run_limits& limits);
-[[nodiscard]] runtime::queue_elements dequeue(runtime::queue& from, extent count, bool up_to, const run_limits& limits);
+[[nodiscard]] runtime::queue_elements dequeue(runtime::queue& from, const run_limits& limits);
+[[nodiscard]] runtime::queue_elements dequeue_batch(runtime::queue& from, extent count, bool up_to,
+                                                    const run_limits& limits);
 void close(runtime::queue& q, const run_limits& limits);
+void check_name_of_queue(std::string_view name);
 /// @}
+
+/// Elements that go back to their queue unless somebody has taken them.
+class elements_on_loan {
+ public:
+  elements_on_loan(runtime::queue& of, runtime::queue_elements&& elements)
+      : of_(of), elements_(static_cast<runtime::queue_elements&&>(elements)) {}
+  elements_on_loan(const elements_on_loan&) = delete;
+  elements_on_loan& operator=(const elements_on_loan&) = delete;
+  ~elements_on_loan();
+  [[nodiscard]] const runtime::queue_elements& operator*() const { return elements_; }
+  [[nodiscard]] runtime::queue_elements&& take() { return static_cast<runtime::queue_elements&&>(elements_); }
+
+ private:
+  runtime::queue& of_;
+  runtime::queue_elements elements_;
+};
 
 /// The elements of one component, one behind the other along a new first axis.
 template <class Spec>
@@ -2434,10 +2580,8 @@ template <class... Specs>
 class dequeued_batch {
  public:
   template <std::size_t... I>
-  dequeued_batch(const counted<runtime::queue>& from, runtime::queue_elements&& elements, std::index_sequence<I...>)
-      : from_(from),
-        elements_(static_cast<runtime::queue_elements&&>(elements)),
-        tensors_(detail::batch_of<Specs>(elements_, I)...) {}
+  dequeued_batch(const counted<runtime::queue>& from, detail::elements_on_loan&& elements, std::index_sequence<I...>)
+      : from_(from), tensors_(detail::batch_of<Specs>(*elements, I)...), elements_(elements.take()) {}
   dequeued_batch(dequeued_batch&&) noexcept = default;
   dequeued_batch& operator=(dequeued_batch&&) noexcept = default;
   ~dequeued_batch() {
@@ -2452,8 +2596,8 @@ class dequeued_batch {
 
  private:
   counted<runtime::queue> from_;
-  runtime::queue_elements elements_;  // texts are views of theirs
   std::tuple<tensor<typename Specs::element_type>...> tensors_;
+  runtime::queue_elements elements_;  // texts are views of theirs
 };
 
 /// A queue of tuples, `queue<spec<float, 28, 28>, spec<std::int64_t>>`; an extent `dyn` may be another one in each.
@@ -2463,11 +2607,14 @@ class dequeued_batch {
 template <class... Specs>
 class queue {
  public:
-  static_assert(sizeof...(Specs) > 0, "a tuple has at least one component");
+  static_assert(sizeof...(Specs) > 0, "TAGMA-E220 queue: a tuple has one component at least");
+  static_assert((true && ... && (Specs::value.type != dtype::none)), "TAGMA-E001 queue: tensors have no such elements");
 
   /// The queue of this name in a container, which is made if there is none.
-  /// Throws InvalidArgument that names both sides if the container has another one of this name.
+  /// Throws InvalidArgument that names both sides if the container has another one of this name, and for what is no
+  /// name: letters, digits and "_.-/", of which the first is a letter, a digit or ".".
   TAGMA_COLD queue(const container& in, std::string_view name, const queue_options& options = {}) {
+    detail::check_name_of_queue(name);
     const container_option state(in);
     const counted<runtime::resource> found =
         state.state()->find_or_add("queue", name, [&] { return counted<runtime::resource>(make(name, options)); });
@@ -2485,16 +2632,19 @@ class queue {
   [[nodiscard]] runtime::queue& state() const { return *queue_; }
 
   /// Adds a tuple: for each component a tensor, or a number for a scalar.
-  /// Throws Cancelled if the queue is closed, InvalidArgument for a tuple that is another one.
+  /// Throws Cancelled if the queue is closed, InvalidArgument for a tuple that is another one, a number that the type
+  /// of its component does not have, and for a priority queue. Raises TAGMA-E315 for another number of components, and
+  /// for what is no tensor, view or number of a component.
   template <class... T>
   void enqueue(const T&... tensors) const {
-    enqueue_at(0, tensors...);
+    arguments::with_limits(
+        [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make(all), limits); }, tensors...);
   }
-  /// The same with a priority, the smallest of which leave first.
+  /// The same with a priority, the smallest of which leave first: of a priority queue alone.
   template <class... T>
   void enqueue_at(std::int64_t priority, const T&... tensors) const {
     arguments::with_limits(
-        [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make(all, priority), limits); },
+        [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make(all, &priority), limits); },
         tensors...);
   }
   /// Adds a tuple for each row of the tensors, as there is room.
@@ -2504,18 +2654,27 @@ class queue {
         [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make_rows(all), limits); },
         tensors...);
   }
+  /// The same with the priorities of the rows.
+  template <class... T>
+  void enqueue_many_at(array_view<const std::int64_t> priorities, const T&... tensors) const {
+    arguments::with_limits([&](const run_limits& limits,
+                               array_view<const raw_view> all) { add(queue_->make_rows(all, &priorities), limits); },
+                           tensors...);
+  }
   /// Takes a tuple. Throws OutOfRange if the queue is closed and empty.
   [[nodiscard]] dequeued<Specs...> dequeue(const run_limits& limits = {}) const {
-    return dequeued<Specs...>(queue_, take(1, false, limits));
+    return dequeued<Specs...>(queue_, detail::dequeue(*queue_, limits));
   }
   /// Takes `count` tuples, which may be more than the queue holds at once. Throws OutOfRange if it is closed and has
-  /// fewer; InvalidArgument for a queue other than a padding one whose components have open extents.
+  /// fewer; InvalidArgument for a queue other than a padding one whose components have open extents; ResourceExhausted
+  /// if there is no memory for the batch, whose tuples stay.
+  /// Raises TAGMA-E002 for components of six axes.
   [[nodiscard]] dequeued_batch<Specs...> dequeue_many(extent count, const run_limits& limits = {}) const {
-    return {queue_, take(count, false, limits), std::index_sequence_for<Specs...>{}};
+    return take(count, false, limits);
   }
   /// The same, but those that are left where a closed queue has fewer, at least one.
   [[nodiscard]] dequeued_batch<Specs...> dequeue_up_to(extent count, const run_limits& limits = {}) const {
-    return {queue_, take(count, true, limits), std::index_sequence_for<Specs...>{}};
+    return take(count, true, limits);
   }
   /// Closes it behind those who wait to enqueue already: nobody enqueues any more, what is there can be dequeued.
   /// Throws Cancelled if it is closed.
@@ -2534,8 +2693,12 @@ class queue {
   void add(runtime::queue_elements&& elements, const run_limits& limits) const {
     detail::enqueue(*queue_, static_cast<runtime::queue_elements&&>(elements), limits);
   }
-  [[nodiscard]] runtime::queue_elements take(extent count, bool up_to, const run_limits& limits) const {
-    return detail::dequeue(*queue_, count, up_to, limits);
+  [[nodiscard]] dequeued_batch<Specs...> take(extent count, bool up_to, const run_limits& limits) const {
+    static_assert((true && ... && (Specs::value.dims.rank < max_rank)),
+                  "TAGMA-E002 dequeue_many: a tensor has at most six axes; a batch of components with six would have "
+                  "seven");
+    return {queue_, detail::elements_on_loan(*queue_, detail::dequeue_batch(*queue_, count, up_to, limits)),
+            std::index_sequence_for<Specs...>{}};
   }
 
   counted<runtime::queue> queue_;
@@ -2563,6 +2726,11 @@ struct std::tuple_element<I, tagma::dequeued_batch<Specs...>> {
 
 namespace tagma::detail {
 
+/// A call that was cancelled before it began does nothing; one that is late, what takes no time.
+TAGMA_DECL void check_not_cancelled(const runtime::run_guard& guard) {
+  if (guard.over() == status_code::cancelled) guard.explain(status_code::cancelled);
+}
+
 TAGMA_DECL void awaited_attempt::wait(runtime::queue& of, const runtime::run_guard& guard) {
   const bool late = !done_.wait(guard);
   if (late) of.cancel(*this);
@@ -2577,25 +2745,48 @@ TAGMA_DECL void awaited_attempt::ended(std::exception_ptr error) noexcept {
   done_.set();
 }
 
+TAGMA_COLD TAGMA_DECL void check_name_of_queue(std::string_view name) {
+  if (!is_name(name))
+    fail(status_code::invalid_argument, {"a queue cannot be called '", name,
+                                         "': names have letters, digits and _.-/, "
+                                         "of which the first is a letter, a digit or a point"});
+}
+
+TAGMA_DECL elements_on_loan::~elements_on_loan() {
+  if (!elements_.empty()) of_.give_back(static_cast<runtime::queue_elements&&>(elements_));
+}
+
 TAGMA_DECL void enqueue(runtime::queue& to, runtime::queue_elements&& elements, const run_limits& limits) {
   awaited_attempt attempt;
   const runtime::run_guard guard(limits);
+  check_not_cancelled(guard);
   to.enqueue(attempt, static_cast<runtime::queue_elements&&>(elements));
   attempt.wait(to, guard);
 }
 
-TAGMA_DECL runtime::queue_elements dequeue(runtime::queue& from, extent count, bool up_to, const run_limits& limits) {
+TAGMA_DECL runtime::queue_elements take_from(runtime::queue& from, extent count, bool up_to, const run_limits& limits) {
   awaited_attempt attempt;
   const runtime::run_guard guard(limits);
-  if (count != 1 || up_to) from.check_batches();
+  check_not_cancelled(guard);
   from.dequeue(attempt, count, up_to);
   attempt.wait(from, guard);
   return static_cast<runtime::queue_elements&&>(attempt.elements);
 }
 
+TAGMA_DECL runtime::queue_elements dequeue(runtime::queue& from, const run_limits& limits) {
+  return take_from(from, 1, false, limits);
+}
+
+TAGMA_DECL runtime::queue_elements dequeue_batch(runtime::queue& from, extent count, bool up_to,
+                                                 const run_limits& limits) {
+  from.check_batches(count == 1 && !up_to);
+  return take_from(from, count, up_to, limits);
+}
+
 TAGMA_COLD TAGMA_DECL void close(runtime::queue& q, const run_limits& limits) {
   awaited_attempt attempt;
   const runtime::run_guard guard(limits);
+  check_not_cancelled(guard);
   q.close(attempt);
   attempt.wait(q, guard);
 }
@@ -2669,6 +2860,8 @@ class queue_step : public kernel_state, public runtime::stop_hook, public runtim
  protected:
   /// What the step does when its attempt has ended well.
   virtual void finish() = 0;
+  /// True if what its attempt has is taken from the queue.
+  [[nodiscard]] virtual bool takes() const { return false; }
   [[nodiscard]] const kernel_args& args() const { return args_; }
   [[nodiscard]] runtime::queue& queue() const { return *queue_; }
 
@@ -2699,6 +2892,7 @@ class dequeue_step : public queue_step {
 
  private:
   TAGMA_DECL void finish() override;
+  [[nodiscard]] bool takes() const override { return true; }
 
  protected:
   /// The results are views of characters in the elements, which stay until the next run of this step.
@@ -2779,7 +2973,9 @@ TAGMA_DECL void queue_step::ended(std::exception_ptr error) noexcept { end(error
   try {
     finish();
   } catch (...) {
-    return done.fail(std::current_exception());
+    std::exception_ptr why = std::current_exception();
+    if (!elements.empty() && takes()) queue_->give_back(static_cast<runtime::queue_elements&&>(elements));
+    return done.fail(static_cast<std::exception_ptr&&>(why));
   }
   done.succeed();
 }
@@ -2795,10 +2991,10 @@ TAGMA_DECL void enqueue_step::start(const kernel_args& args, const run_context& 
     }
     const array_view<const raw_view> all(tensors, count);
     const auto* const priorities = first == 2 ? args.in[1].as<const std::int64_t>() : nullptr;
+    const array_view<const std::int64_t> of_rows(priorities,
+                                                 first == 2 ? static_cast<std::size_t>(args.in[1].elements()) : 0);
     runtime::queue_elements made =
-        args.attributes[0] == 0 ? q.make(all, priorities == nullptr ? 0 : *priorities)
-        : priorities == nullptr ? q.make_rows(all)
-                                : q.make_rows(all, {priorities, static_cast<std::size_t>(args.in[1].elements())});
+        args.attributes[0] == 0 ? q.make(all, priorities) : q.make_rows(all, first == 2 ? &of_rows : nullptr);
     own.count_ = made.size();
     q.enqueue(own, static_cast<runtime::queue_elements&&>(made));
   });
@@ -2833,8 +3029,8 @@ TAGMA_DECL void late_dequeue_step::finish() {
   for (std::size_t i = 0; i < components.size(); ++i) {
     const operand& out = args().outs[i];
     const bool open = !components[i].dims.is_static();
-    const shape dims = runtime::dims_of_batch(elements, i, components[i].dims);
-    const shape own = one ? dims.sub(1, dims.rank) : dims;
+    const shape own =
+        one ? elements.front().component(i).dims : runtime::dims_of_batch(elements, i, components[i].dims);
     std::byte* to = out.data;
     if (args().late != nullptr && (open || queue_is_open())) {
       to = args().late->allocate(static_cast<int>(i), own);
@@ -2843,7 +3039,10 @@ TAGMA_DECL void late_dequeue_step::finish() {
     }
     if (to == nullptr) continue;
     if (open) std::memset(to, 0, raw_view{nullptr, components[i].type, own}.bytes());
-    runtime::write_batch(elements, i, dims, to);
+    if (one)
+      runtime::copy_into_corner(to, own, elements.front().component(i));
+    else
+      runtime::write_batch(elements, i, own, to);
   }
   if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
 }

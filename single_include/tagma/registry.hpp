@@ -563,6 +563,7 @@ struct dequeue {
   static constexpr const char* infer_with(ir::infer_args& a, extent count) {
     const tensor_spec one = ir::queue_component(a.attributes.subspan(1, a.attributes.size() - 1), a.output);
     a.out = {one.type, {}};
+    if (a.attributes[0] >= 0 && one.dims.rank == max_rank) return "a batch would have seven axes";
     if (a.attributes[0] >= 0 && one.type != dtype::none) a.out.dims.push_back(count);
     for (const extent e : one.dims.span()) a.out.dims.push_back(e);
     if (one.type == dtype::none) a.out = {dtype::int64, {}};  // there are fewer components
@@ -638,6 +639,9 @@ inline constexpr bool have_components<std::tuple<Own...>, std::tuple<Given...>> 
 /// Several elements have one shape, or are padded.
 template <class Queue>
 inline constexpr bool form_batches = Queue::forms_batches;
+/// A batch has no more axes than tensors have.
+template <class Queue>
+inline constexpr bool have_room_for_an_axis = Queue::most_axes < max_rank;
 }  // namespace diagnose
 
 /// A queue of a container, as programs name it:
@@ -663,6 +667,11 @@ struct queue_of {
   static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
   static constexpr bool forms_batches = Options.kind == queue_kind::padding || !is_open;
   static constexpr std::size_t components = sizeof...(Specs);
+  static constexpr int most_axes = [] {
+    int most = 0;
+    ((most = Specs::value.dims.rank > most ? Specs::value.dims.rank : most), ...);
+    return most;
+  }();
   /// What is enqueued: of a priority queue the priority before the components.
   using enqueued = std::conditional_t<is_priority, std::tuple<spec<std::int64_t>, Specs...>, std::tuple<Specs...>>;
   template <extent Count, bool UpTo>
@@ -740,7 +749,9 @@ template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
   static_assert(Count >= 0, "TAGMA-E225 " Who ": takes 0 elements or more");                             \
   static_assert(diagnose::form_batches<Queue>, "TAGMA-E224 " Who                                         \
                                                ": elements of open extents form a batch where they are " \
-                                               "padded, in a padding queue")
+                                               "padded, in a padding queue");                            \
+  static_assert(diagnose::have_room_for_an_axis<Queue>,                                                  \
+                "TAGMA-E002 " Who ": a tensor has at most six axes; a batch of components with six would have seven")
 
 /// Takes `Count` tuples: of each component one tensor [Count, component...]. OutOfRange if the queue is closed and has
 /// fewer. A padding queue pads them at their ends to the largest.
@@ -748,14 +759,16 @@ template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 [[nodiscard]] constexpr auto dequeue_many(const Queue& q) {
   TAGMA_NEEDS_BATCHES("dequeue_many", Queue, Count);
-  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, false, Place>(q);
+  if constexpr (diagnose::form_batches<Queue> && diagnose::have_room_for_an_axis<Queue> && Count >= 0)
+    return detail::take_from<Queue, Count, false, Place>(q);
 }
 /// Takes `Count` tuples as `dequeue_many`, or where the queue is closed as many as there are, one at least:
 /// [n, component...]. OutOfRange if it is closed and empty.
 template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 [[nodiscard]] constexpr auto dequeue_up_to(const Queue& q) {
   TAGMA_NEEDS_BATCHES("dequeue_up_to", Queue, Count);
-  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, true, Place>(q);
+  if constexpr (diagnose::form_batches<Queue> && diagnose::have_room_for_an_axis<Queue> && Count >= 0)
+    return detail::take_from<Queue, Count, true, Place>(q);
 }
 #undef TAGMA_NEEDS_BATCHES
 /// How many elements a queue has, int64.
@@ -878,6 +891,7 @@ struct queue_in_list {
   static constexpr bool is_open = First::is_open;
   static constexpr bool forms_batches = (First::forms_batches && ... && Rest::forms_batches);
   static constexpr std::size_t components = First::components;
+  static constexpr int most_axes = First::most_axes;
   using enqueued = typename First::enqueued;
   template <extent Count, bool UpTo>
   static constexpr auto attributes = First::template attributes<Count, UpTo>;
@@ -5431,8 +5445,9 @@ class queue final : public resource {
 
   /// Throws InvalidArgument that names both sides if this is not the queue that somebody else asks for.
   void check(const queue_options& other, array_view<const tensor_spec> components) const;
-  /// Throws InvalidArgument if several elements may have no common shape.
-  void check_batches() const;
+  /// Throws InvalidArgument if several elements may have no common shape, or more axes than tensors have.
+  /// @param one whether it is a batch of one element
+  void check_batches(bool one = false) const;
 
   /// Elements in it; those that an attempt of several holds do not count.
   [[nodiscard]] extent size();
@@ -5444,15 +5459,19 @@ class queue final : public resource {
   [[nodiscard]] waiting_attempts waiting();
 
   /// A tuple for `enqueue`, with copies of the tensors.
-  /// @param priority of a priority queue
-  /// Throws InvalidArgument that says which component is not what the queue has.
-  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, std::int64_t priority = 0);
+  /// @param priority of a priority queue; nullptr of others
+  /// Throws InvalidArgument that says which component is not what the queue has, and for a priority that is missing or
+  /// that nobody looks at.
+  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, const std::int64_t* priority = nullptr);
   /// A tuple for each row of the tensors.
-  /// @param priorities of a priority queue, one for each row
+  /// @param priorities of a priority queue, one for each row; nullptr of others
   [[nodiscard]] queue_elements make_rows(array_view<const raw_view> tensors,
-                                         array_view<const std::int64_t> priorities = {});
+                                         const array_view<const std::int64_t>* priorities = nullptr);
   /// Keeps the memory of elements that nobody needs any more for others.
   void reuse(queue_elements&& elements) noexcept;
+  /// Elements that were dequeued, and with which nobody can do anything, are the first again; of what has no order,
+  /// some of it.
+  void give_back(queue_elements&& elements);
 
   /// @name Attempts
   /// `attempt` lives until it has ended. It ends with Cancelled if the queue is closed or it is cancelled, a dequeue
@@ -5468,7 +5487,7 @@ class queue final : public resource {
   void close(queue_attempt& attempt);
   /// Closes it at once: what waits to enqueue or to close is cancelled. Does nothing the second time.
   void close_now();
-  void left_container() override { close_now(); }
+  void left_container() override;
   /// Ends an attempt with Cancelled, unless it has ended.
   void cancel(queue_attempt& attempt);
   /// Returns when nobody is in `ended` of an attempt that has ended: then it may be destroyed.
@@ -5509,6 +5528,7 @@ class queue final : public resource {
   /// An attempt takes its place in a line.
   void begin(line& of, queue_attempt& attempt);
   void check_count(std::size_t count) const;
+  void check_priority(bool given) const;
   void check_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
   [[noreturn]] void refuse_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
   /// Adds a tuple with copies of tensors.
@@ -5535,6 +5555,7 @@ class queue final : public resource {
   [[nodiscard]] queue_element* take_from_heap();
   /// What an attempt holds goes back to where it was.
   void put_back(queue_attempt& a);
+  void put_back(queue_elements& elements);
   [[nodiscard]] static bool comes_before(const queue_element& a, const queue_element& b);
   void swap(extent a, extent b);
 
@@ -5553,8 +5574,8 @@ class queue final : public resource {
   heap_array<tensor_spec> components_;
   mutex mutex_;
   line writers_, readers_, ended_;
-  atomic<int> telling_{0};  // threads that tell attempts how they ended
-  bool closed_ = false;
+  atomic<int> telling_{0};              // threads that tell attempts how they ended
+  bool closed_ = false, left_ = false;  // left: its container was reset
   extent held_ = 0;
   queue_elements list_;              // of those that keep their order
   heap_array<queue_element*> heap_;  // of others: in any order, or a binary heap
@@ -5591,6 +5612,7 @@ TAGMA_COLD TAGMA_DECL void queue::give_up_heap() {
 }
 
 TAGMA_COLD TAGMA_DECL std::string queue::text() const {
+  if (name().empty()) return sentence({"a ", to_string(options_.kind), " without a name"});
   return sentence({to_string(options_.kind), " '", name(), "'"});
 }
 
@@ -5622,8 +5644,11 @@ TAGMA_COLD TAGMA_DECL void queue::refuse(std::initializer_list<text_part> parts)
   fail(status_code::invalid_argument, {text(), ": ", sentence(parts)});
 }
 
-TAGMA_DECL void queue::check_batches() const {
-  if (options_.kind == queue_kind::padding) return;
+TAGMA_DECL void queue::check_batches(bool one) const {
+  for (std::size_t i = 0; i < components_.size(); ++i)
+    if (components_[i].dims.rank == max_rank)
+      refuse({"a batch of component ", i, ", ", to_string(components_[i]), ", would have ", max_rank + 1, " axes"});
+  if (one || options_.kind == queue_kind::padding) return;
   for (std::size_t i = 0; i < components_.size(); ++i)
     if (!components_[i].dims.is_static())
       refuse({"several elements at once need components without open extents, or a padding queue; component ", i,
@@ -5648,16 +5673,18 @@ TAGMA_COLD TAGMA_DECL queue::waiting_attempts queue::waiting() {
   return all;
 }
 
-TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, std::int64_t priority) {
+TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, const std::int64_t* priority) {
+  check_priority(priority != nullptr);
   check_count(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) check_component(i, tensors[i], tensors[i].dims, {});
   queue_elements made;
-  add_copy(made, tensors, priority);
+  add_copy(made, tensors, priority == nullptr ? 0 : *priority);
   return made;
 }
 
 TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view> tensors,
-                                                      array_view<const std::int64_t> priorities) {
+                                                      const array_view<const std::int64_t>* priorities) {
+  check_priority(priorities != nullptr);
   check_count(tensors.size());
   extent rows = -1;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -5668,8 +5695,8 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
       refuse({"all components need the same number of rows; component ", i, " has ", dims[0], ", those before ", rows});
     rows = dims[0];
   }
-  if (!priorities.empty() && static_cast<extent>(priorities.size()) != rows)
-    refuse({priorities.size(), " priorities for ", rows, " rows"});
+  if (priorities != nullptr && static_cast<extent>(priorities->size()) != rows)
+    refuse({priorities->size(), " priorities for ", rows, " rows"});
   queue_elements made;
   const heap_array<raw_view> row(tensors.size());
   for (extent r = 0; r < rows; ++r) {
@@ -5677,7 +5704,7 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
       row[i] = {nullptr, tensors[i].type, tensors[i].dims.sub(1, tensors[i].dims.rank)};
       row[i].data = static_cast<const std::byte*>(tensors[i].data) + static_cast<std::size_t>(r) * row[i].bytes();
     }
-    add_copy(made, row, priorities.empty() ? 0 : priorities[static_cast<std::size_t>(r)]);
+    add_copy(made, row, priorities == nullptr ? 0 : (*priorities)[static_cast<std::size_t>(r)]);
   }
   return made;
 }
@@ -5688,6 +5715,12 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
   while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
 }
 
+TAGMA_COLD TAGMA_DECL void queue::give_back(queue_elements&& elements) {
+  const change now(*this);
+  put_back(elements);
+  flush();
+}
+
 TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements) {
   attempt.elements = static_cast<queue_elements&&>(elements);
   attempt.does_ = queue_attempt::what::enqueue;
@@ -5696,7 +5729,8 @@ TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements
 }
 
 TAGMA_DECL void queue::dequeue(queue_attempt& attempt, extent count, bool up_to) {
-  if (count < 0 || (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity))
+  if (count < 0 || (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity &&
+                    !(up_to && is_closed())))
     refuse_count(count);
   attempt.elements = {};
   attempt.does_ = queue_attempt::what::dequeue;
@@ -5722,6 +5756,14 @@ TAGMA_COLD TAGMA_DECL void queue::refuse_count(extent count) const {
 TAGMA_COLD TAGMA_DECL void queue::close(queue_attempt& attempt) {
   attempt.does_ = queue_attempt::what::close;
   begin(writers_, attempt);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::left_container() {
+  {
+    const mutex_lock lock(mutex_);
+    left_ = true;
+  }
+  close_now();
 }
 
 TAGMA_COLD TAGMA_DECL void queue::close_now() {
@@ -5769,6 +5811,11 @@ TAGMA_DECL queue::change::~change() {
     a.ended(static_cast<std::exception_ptr&&>(a.error_));
   }
   queue_.telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_DECL void queue::check_priority(bool given) const {
+  if (given == (options_.kind == queue_kind::priority)) return;
+  refuse({given ? "its elements leave in another order than that of priorities" : "each element needs a priority"});
 }
 
 TAGMA_COLD TAGMA_DECL void queue::check_count(std::size_t count) const {
@@ -5907,13 +5954,16 @@ TAGMA_COLD TAGMA_DECL queue_element* queue::take_from_heap() {
 }
 
 TAGMA_COLD TAGMA_DECL void queue::put_back(queue_attempt& a) {
-  if (a.does_ != queue_attempt::what::dequeue || a.elements.empty()) return;
+  if (a.does_ == queue_attempt::what::dequeue) put_back(a.elements);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::put_back(queue_elements& elements) {
   if (is_list()) {
-    held_ += a.elements.size();
-    list_.push_front(a.elements);
+    held_ += elements.size();
+    list_.push_front(elements);
     return;
   }
-  while (!a.elements.empty()) put(a.elements.pop_front());
+  while (!elements.empty()) put(elements.pop_front());
 }
 
 TAGMA_DECL bool queue::comes_before(const queue_element& a, const queue_element& b) {
@@ -5935,6 +5985,7 @@ TAGMA_DECL void queue::swap(extent a, extent b) {
 TAGMA_COLD TAGMA_DECL void queue::end(line& of, queue_attempt& a, status_code code,
                                       std::initializer_list<text_part> why) noexcept {
   try {
+    if (left_) fail(status_code::aborted, {text(), ": its container was reset"});
     fail(code, {text(), sentence(why)});
   } catch (...) {
     a.error_ = std::current_exception();
@@ -6020,6 +6071,8 @@ class queue_step : public kernel_state, public runtime::stop_hook, public runtim
  protected:
   /// What the step does when its attempt has ended well.
   virtual void finish() = 0;
+  /// True if what its attempt has is taken from the queue.
+  [[nodiscard]] virtual bool takes() const { return false; }
   [[nodiscard]] const kernel_args& args() const { return args_; }
   [[nodiscard]] runtime::queue& queue() const { return *queue_; }
 
@@ -6050,6 +6103,7 @@ class dequeue_step : public queue_step {
 
  private:
   TAGMA_DECL void finish() override;
+  [[nodiscard]] bool takes() const override { return true; }
 
  protected:
   /// The results are views of characters in the elements, which stay until the next run of this step.
@@ -6130,7 +6184,9 @@ TAGMA_DECL void queue_step::ended(std::exception_ptr error) noexcept { end(error
   try {
     finish();
   } catch (...) {
-    return done.fail(std::current_exception());
+    std::exception_ptr why = std::current_exception();
+    if (!elements.empty() && takes()) queue_->give_back(static_cast<runtime::queue_elements&&>(elements));
+    return done.fail(static_cast<std::exception_ptr&&>(why));
   }
   done.succeed();
 }
@@ -6146,10 +6202,10 @@ TAGMA_DECL void enqueue_step::start(const kernel_args& args, const run_context& 
     }
     const array_view<const raw_view> all(tensors, count);
     const auto* const priorities = first == 2 ? args.in[1].as<const std::int64_t>() : nullptr;
+    const array_view<const std::int64_t> of_rows(priorities,
+                                                 first == 2 ? static_cast<std::size_t>(args.in[1].elements()) : 0);
     runtime::queue_elements made =
-        args.attributes[0] == 0 ? q.make(all, priorities == nullptr ? 0 : *priorities)
-        : priorities == nullptr ? q.make_rows(all)
-                                : q.make_rows(all, {priorities, static_cast<std::size_t>(args.in[1].elements())});
+        args.attributes[0] == 0 ? q.make(all, priorities) : q.make_rows(all, first == 2 ? &of_rows : nullptr);
     own.count_ = made.size();
     q.enqueue(own, static_cast<runtime::queue_elements&&>(made));
   });
@@ -6184,8 +6240,8 @@ TAGMA_DECL void late_dequeue_step::finish() {
   for (std::size_t i = 0; i < components.size(); ++i) {
     const operand& out = args().outs[i];
     const bool open = !components[i].dims.is_static();
-    const shape dims = runtime::dims_of_batch(elements, i, components[i].dims);
-    const shape own = one ? dims.sub(1, dims.rank) : dims;
+    const shape own =
+        one ? elements.front().component(i).dims : runtime::dims_of_batch(elements, i, components[i].dims);
     std::byte* to = out.data;
     if (args().late != nullptr && (open || queue_is_open())) {
       to = args().late->allocate(static_cast<int>(i), own);
@@ -6194,7 +6250,10 @@ TAGMA_DECL void late_dequeue_step::finish() {
     }
     if (to == nullptr) continue;
     if (open) std::memset(to, 0, raw_view{nullptr, components[i].type, own}.bytes());
-    runtime::write_batch(elements, i, dims, to);
+    if (one)
+      runtime::copy_into_corner(to, own, elements.front().component(i));
+    else
+      runtime::write_batch(elements, i, own, to);
   }
   if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
 }

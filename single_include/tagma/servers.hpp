@@ -8449,8 +8449,9 @@ class queue final : public resource {
 
   /// Throws InvalidArgument that names both sides if this is not the queue that somebody else asks for.
   void check(const queue_options& other, array_view<const tensor_spec> components) const;
-  /// Throws InvalidArgument if several elements may have no common shape.
-  void check_batches() const;
+  /// Throws InvalidArgument if several elements may have no common shape, or more axes than tensors have.
+  /// @param one whether it is a batch of one element
+  void check_batches(bool one = false) const;
 
   /// Elements in it; those that an attempt of several holds do not count.
   [[nodiscard]] extent size();
@@ -8462,15 +8463,19 @@ class queue final : public resource {
   [[nodiscard]] waiting_attempts waiting();
 
   /// A tuple for `enqueue`, with copies of the tensors.
-  /// @param priority of a priority queue
-  /// Throws InvalidArgument that says which component is not what the queue has.
-  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, std::int64_t priority = 0);
+  /// @param priority of a priority queue; nullptr of others
+  /// Throws InvalidArgument that says which component is not what the queue has, and for a priority that is missing or
+  /// that nobody looks at.
+  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, const std::int64_t* priority = nullptr);
   /// A tuple for each row of the tensors.
-  /// @param priorities of a priority queue, one for each row
+  /// @param priorities of a priority queue, one for each row; nullptr of others
   [[nodiscard]] queue_elements make_rows(array_view<const raw_view> tensors,
-                                         array_view<const std::int64_t> priorities = {});
+                                         const array_view<const std::int64_t>* priorities = nullptr);
   /// Keeps the memory of elements that nobody needs any more for others.
   void reuse(queue_elements&& elements) noexcept;
+  /// Elements that were dequeued, and with which nobody can do anything, are the first again; of what has no order,
+  /// some of it.
+  void give_back(queue_elements&& elements);
 
   /// @name Attempts
   /// `attempt` lives until it has ended. It ends with Cancelled if the queue is closed or it is cancelled, a dequeue
@@ -8486,7 +8491,7 @@ class queue final : public resource {
   void close(queue_attempt& attempt);
   /// Closes it at once: what waits to enqueue or to close is cancelled. Does nothing the second time.
   void close_now();
-  void left_container() override { close_now(); }
+  void left_container() override;
   /// Ends an attempt with Cancelled, unless it has ended.
   void cancel(queue_attempt& attempt);
   /// Returns when nobody is in `ended` of an attempt that has ended: then it may be destroyed.
@@ -8527,6 +8532,7 @@ class queue final : public resource {
   /// An attempt takes its place in a line.
   void begin(line& of, queue_attempt& attempt);
   void check_count(std::size_t count) const;
+  void check_priority(bool given) const;
   void check_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
   [[noreturn]] void refuse_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
   /// Adds a tuple with copies of tensors.
@@ -8553,6 +8559,7 @@ class queue final : public resource {
   [[nodiscard]] queue_element* take_from_heap();
   /// What an attempt holds goes back to where it was.
   void put_back(queue_attempt& a);
+  void put_back(queue_elements& elements);
   [[nodiscard]] static bool comes_before(const queue_element& a, const queue_element& b);
   void swap(extent a, extent b);
 
@@ -8571,8 +8578,8 @@ class queue final : public resource {
   heap_array<tensor_spec> components_;
   mutex mutex_;
   line writers_, readers_, ended_;
-  atomic<int> telling_{0};  // threads that tell attempts how they ended
-  bool closed_ = false;
+  atomic<int> telling_{0};              // threads that tell attempts how they ended
+  bool closed_ = false, left_ = false;  // left: its container was reset
   extent held_ = 0;
   queue_elements list_;              // of those that keep their order
   heap_array<queue_element*> heap_;  // of others: in any order, or a binary heap
@@ -8609,6 +8616,7 @@ TAGMA_COLD TAGMA_DECL void queue::give_up_heap() {
 }
 
 TAGMA_COLD TAGMA_DECL std::string queue::text() const {
+  if (name().empty()) return sentence({"a ", to_string(options_.kind), " without a name"});
   return sentence({to_string(options_.kind), " '", name(), "'"});
 }
 
@@ -8640,8 +8648,11 @@ TAGMA_COLD TAGMA_DECL void queue::refuse(std::initializer_list<text_part> parts)
   fail(status_code::invalid_argument, {text(), ": ", sentence(parts)});
 }
 
-TAGMA_DECL void queue::check_batches() const {
-  if (options_.kind == queue_kind::padding) return;
+TAGMA_DECL void queue::check_batches(bool one) const {
+  for (std::size_t i = 0; i < components_.size(); ++i)
+    if (components_[i].dims.rank == max_rank)
+      refuse({"a batch of component ", i, ", ", to_string(components_[i]), ", would have ", max_rank + 1, " axes"});
+  if (one || options_.kind == queue_kind::padding) return;
   for (std::size_t i = 0; i < components_.size(); ++i)
     if (!components_[i].dims.is_static())
       refuse({"several elements at once need components without open extents, or a padding queue; component ", i,
@@ -8666,16 +8677,18 @@ TAGMA_COLD TAGMA_DECL queue::waiting_attempts queue::waiting() {
   return all;
 }
 
-TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, std::int64_t priority) {
+TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, const std::int64_t* priority) {
+  check_priority(priority != nullptr);
   check_count(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) check_component(i, tensors[i], tensors[i].dims, {});
   queue_elements made;
-  add_copy(made, tensors, priority);
+  add_copy(made, tensors, priority == nullptr ? 0 : *priority);
   return made;
 }
 
 TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view> tensors,
-                                                      array_view<const std::int64_t> priorities) {
+                                                      const array_view<const std::int64_t>* priorities) {
+  check_priority(priorities != nullptr);
   check_count(tensors.size());
   extent rows = -1;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -8686,8 +8699,8 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
       refuse({"all components need the same number of rows; component ", i, " has ", dims[0], ", those before ", rows});
     rows = dims[0];
   }
-  if (!priorities.empty() && static_cast<extent>(priorities.size()) != rows)
-    refuse({priorities.size(), " priorities for ", rows, " rows"});
+  if (priorities != nullptr && static_cast<extent>(priorities->size()) != rows)
+    refuse({priorities->size(), " priorities for ", rows, " rows"});
   queue_elements made;
   const heap_array<raw_view> row(tensors.size());
   for (extent r = 0; r < rows; ++r) {
@@ -8695,7 +8708,7 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
       row[i] = {nullptr, tensors[i].type, tensors[i].dims.sub(1, tensors[i].dims.rank)};
       row[i].data = static_cast<const std::byte*>(tensors[i].data) + static_cast<std::size_t>(r) * row[i].bytes();
     }
-    add_copy(made, row, priorities.empty() ? 0 : priorities[static_cast<std::size_t>(r)]);
+    add_copy(made, row, priorities == nullptr ? 0 : (*priorities)[static_cast<std::size_t>(r)]);
   }
   return made;
 }
@@ -8706,6 +8719,12 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
   while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
 }
 
+TAGMA_COLD TAGMA_DECL void queue::give_back(queue_elements&& elements) {
+  const change now(*this);
+  put_back(elements);
+  flush();
+}
+
 TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements) {
   attempt.elements = static_cast<queue_elements&&>(elements);
   attempt.does_ = queue_attempt::what::enqueue;
@@ -8714,7 +8733,8 @@ TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements
 }
 
 TAGMA_DECL void queue::dequeue(queue_attempt& attempt, extent count, bool up_to) {
-  if (count < 0 || (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity))
+  if (count < 0 || (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity &&
+                    !(up_to && is_closed())))
     refuse_count(count);
   attempt.elements = {};
   attempt.does_ = queue_attempt::what::dequeue;
@@ -8740,6 +8760,14 @@ TAGMA_COLD TAGMA_DECL void queue::refuse_count(extent count) const {
 TAGMA_COLD TAGMA_DECL void queue::close(queue_attempt& attempt) {
   attempt.does_ = queue_attempt::what::close;
   begin(writers_, attempt);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::left_container() {
+  {
+    const mutex_lock lock(mutex_);
+    left_ = true;
+  }
+  close_now();
 }
 
 TAGMA_COLD TAGMA_DECL void queue::close_now() {
@@ -8787,6 +8815,11 @@ TAGMA_DECL queue::change::~change() {
     a.ended(static_cast<std::exception_ptr&&>(a.error_));
   }
   queue_.telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_DECL void queue::check_priority(bool given) const {
+  if (given == (options_.kind == queue_kind::priority)) return;
+  refuse({given ? "its elements leave in another order than that of priorities" : "each element needs a priority"});
 }
 
 TAGMA_COLD TAGMA_DECL void queue::check_count(std::size_t count) const {
@@ -8925,13 +8958,16 @@ TAGMA_COLD TAGMA_DECL queue_element* queue::take_from_heap() {
 }
 
 TAGMA_COLD TAGMA_DECL void queue::put_back(queue_attempt& a) {
-  if (a.does_ != queue_attempt::what::dequeue || a.elements.empty()) return;
+  if (a.does_ == queue_attempt::what::dequeue) put_back(a.elements);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::put_back(queue_elements& elements) {
   if (is_list()) {
-    held_ += a.elements.size();
-    list_.push_front(a.elements);
+    held_ += elements.size();
+    list_.push_front(elements);
     return;
   }
-  while (!a.elements.empty()) put(a.elements.pop_front());
+  while (!elements.empty()) put(elements.pop_front());
 }
 
 TAGMA_DECL bool queue::comes_before(const queue_element& a, const queue_element& b) {
@@ -8953,6 +8989,7 @@ TAGMA_DECL void queue::swap(extent a, extent b) {
 TAGMA_COLD TAGMA_DECL void queue::end(line& of, queue_attempt& a, status_code code,
                                       std::initializer_list<text_part> why) noexcept {
   try {
+    if (left_) fail(status_code::aborted, {text(), ": its container was reset"});
     fail(code, {text(), sentence(why)});
   } catch (...) {
     a.error_ = std::current_exception();

@@ -25101,7 +25101,8 @@ class stored_variable final : public resource {
   void write(std::byte* to, const void* elements) const;
   /// The same as an update of its own.
   void assign(const void* elements);
-  /// The same, where the host has the variable: it owns their memory from then on.
+  /// The same, where the host has the variable: it owns their memory from then on, and gives up that of versions that
+  /// nobody reads.
   void adopt(owned<memory_block>&& elements);
   /// An update of which `f(to)` writes all elements.
   template <class F>
@@ -25126,7 +25127,8 @@ class stored_variable final : public resource {
   void move(bool keep);
   void copy(variable_version& to, const variable_version& from) const;
   variable_version* add_version(std::string_view what);
-  void drop_versions();
+  /// @param all else those that are read, and the target of the update, stay
+  void drop_versions(bool all);
 
   /// A version that has such elements; it is the current one if there is none.
   variable_version* take(owned<memory_block>&& elements);
@@ -25186,13 +25188,17 @@ TAGMA_COLD TAGMA_DECL stored_variable::stored_variable(std::string name, const t
   set_initialized();
 }
 
-TAGMA_DECL stored_variable::~stored_variable() { drop_versions(); }
+TAGMA_DECL stored_variable::~stored_variable() { drop_versions(true); }
 
-TAGMA_COLD TAGMA_DECL void stored_variable::drop_versions() {
-  while (first_ != nullptr) {
-    variable_version* const gone = first_;
-    first_ = gone->next_;
-    delete gone;
+TAGMA_COLD TAGMA_DECL void stored_variable::drop_versions(bool all) {
+  for (variable_version** at = &first_; *at != nullptr;) {
+    variable_version* const v = *at;
+    if (!all && (v == target_ || v->readers_.load(memory_order::acquire) != 0)) {
+      at = &v->next_;
+      continue;
+    }
+    *at = v->next_;
+    delete v;
   }
 }
 
@@ -25285,13 +25291,16 @@ TAGMA_COLD TAGMA_DECL void stored_variable::assign(const void* elements) {
 }
 
 TAGMA_COLD TAGMA_DECL void stored_variable::adopt(owned<memory_block>&& elements) {
-  static_cast<void>(begin_update(false));
+  mutex_.lock();
   try {
     target_ = take(static_cast<owned<memory_block>&&>(elements));
   } catch (...) {
     abandon_update();
     throw;
   }
+  current_.store(target_, memory_order::release);
+  moves_.fetch_add(1, memory_order::acq_rel);
+  drop_versions(false);
   end_update();
 }
 
@@ -27753,11 +27762,12 @@ struct session_options {
 
 namespace runtime {
 
-/// Finds the resources of a program in a container, or puts them there.
+/// Finds the resources of a program in a container, or puts them there. Throws InvalidArgument for one that is another.
 /// @param prefix of their names, or nothing
 /// @param of where the program is data, its resources
+/// @param adds else those that are not there are left out
 using resource_finder = heap_array<counted<resource>> (*)(state_container& state, std::string_view prefix,
-                                                          array_view<const plan::plan_resource> of);
+                                                          array_view<const plan::plan_resource> of, bool adds);
 
 /// A name of the program as the container knows it.
 [[nodiscard]] std::string name_in_container(std::string_view prefix, std::string_view name,
@@ -28332,8 +28342,10 @@ TAGMA_COLD TAGMA_DECL session_core::session_core(array_view<const plan::plan_var
       !prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
     fail(status_code::invalid_argument,
          {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
+  // A session that is refused leaves nothing behind.
+  if (resources != nullptr) resources(*state_, options.variable_prefix, named, false);
   find_variables(options.initialize, options.variable_prefix);
-  if (resources != nullptr) resources_ = resources(*state_, options.variable_prefix, named);
+  if (resources != nullptr) resources_ = resources(*state_, options.variable_prefix, named, true);
 }
 
 TAGMA_COLD TAGMA_DECL session_core::~session_core() { close(-1); }
@@ -28367,6 +28379,9 @@ TAGMA_COLD TAGMA_DECL void session_core::initialize(std::size_t i, stored_variab
 
 TAGMA_COLD TAGMA_DECL void session_core::find_variables(bool with_values, std::string_view prefix) {
   stored_.allocate(variables_.size());
+  for (const plan::plan_variable& v : variables_)
+    if (const counted<resource> found = state_->find("variable", name_in_container(prefix, v.name, v.suffix)))
+      check_variable(static_cast<const stored_variable&>(*found), v.spec, devices_[v.device].number);
   all_initialized_ = with_values;
   for (std::size_t i = 0; i < stored_.size(); ++i) {
     const plan::plan_variable& v = variables_[i];
@@ -30090,7 +30105,8 @@ constexpr auto find_unmade() {
 /// Finds the resources of a program, each by the functions of its operation.
 template <class Tables, std::size_t... I>
 TAGMA_COLD heap_array<counted<runtime::resource>> find_resources(runtime::state_container& state,
-                                                                 std::string_view prefix, std::index_sequence<I...>) {
+                                                                 std::string_view prefix, bool adds,
+                                                                 std::index_sequence<I...>) {
   constexpr runtime::resource_functions functions[] = {
       {&named_resource<Tables, I>::functions::make, &named_resource<Tables, I>::functions::check}...};
   heap_array<counted<runtime::resource>> found(sizeof...(I));
@@ -30098,8 +30114,9 @@ TAGMA_COLD heap_array<counted<runtime::resource>> find_resources(runtime::state_
     const plan::plan_resource& named = Tables::resources[i];
     const std::string name = runtime::name_in_container(prefix, named.name);
     const runtime::resource_request request{named.kind, name, named.attributes};
-    found[i] = state.find_or_add(named.kind, name, [&] { return functions[i].make(request); });
-    functions[i].check(*found[i], request);
+    found[i] = adds ? state.find_or_add(named.kind, name, [&] { return functions[i].make(request); })
+                    : state.find(named.kind, name);
+    if (found[i]) functions[i].check(*found[i], request);
   }
   return found;
 }
@@ -30108,9 +30125,10 @@ template <class Tables>
   if constexpr (Tables::resources.size() == 0 || !std::is_void_v<decltype(find_unmade<Tables>())>)
     return nullptr;
   else
-    return [](runtime::state_container& state, std::string_view prefix, array_view<const plan::plan_resource>) {
-      return find_resources<Tables>(state, prefix, std::make_index_sequence<Tables::resources.size()>{});
-    };
+    return
+        [](runtime::state_container& state, std::string_view prefix, array_view<const plan::plan_resource>, bool adds) {
+          return find_resources<Tables>(state, prefix, adds, std::make_index_sequence<Tables::resources.size()>{});
+        };
 }
 
 /// What a session does with its program: variables, devices, and runs by plans that are constants. <tagma/late.hpp> has

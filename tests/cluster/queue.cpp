@@ -118,7 +118,9 @@ TEST_CASE("queues of servers of every kind") {
                                                             {.kind = tg::queue_kind::priority}, how);
   first.enqueue_at(9, tg::tensor<std::string_view>({}, {"last"}));
   first.enqueue_at(-4, tg::tensor<std::string_view>({}, {"first, with \0 in it"}));
-  first.enqueue_many(tg::tensor<std::string_view>({2}, {"", "between"}));
+  const std::int64_t between[] = {0, 0};
+  first.enqueue_many_at(between, tg::tensor<std::string_view>({2}, {"", "between"}));
+  CHECK(text_of([&] { first.enqueue("x"); }) == "InvalidArgument: queue 'first': each element needs a priority");
   CHECK(first.dequeue().get<0>()[0] == "first, with \0 in it");
   CHECK(first.dequeue().get<0>()[0].empty());
   const auto rest = first.dequeue_many(2);

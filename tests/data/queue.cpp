@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <string>
@@ -64,7 +65,8 @@ TEST_CASE("elements of open extents are padded at their ends to the largest of a
   CHECK(text_of([&] { static_cast<void>(plain.dequeue_many(1, tg::timeout(60s))); }).empty());
   plain.enqueue(tg::tensor<float>({2}));
   CHECK(text_of([&] { static_cast<void>(plain.dequeue_many(2)); }) ==
-        "InvalidArgument: FIFO queue '': several elements at once need components without open extents, or a padding "
+        "InvalidArgument: a FIFO queue without a name: several elements at once need components without open extents, "
+        "or a padding "
         "queue; component 0 is float32 [?]");
 }
 
@@ -124,8 +126,9 @@ TEST_CASE("programs share a queue of one name, and are told if it is another one
 TEST_CASE("a late call loses nothing and does no harm", "[scenario 91]") {
   const tg::queue<tg::spec<float>> q;
   for (int i = 0; i < 2; ++i)
-    CHECK_THAT(text_of([&] { static_cast<void>(q.dequeue(tg::timeout(10ms))); }),
-               Catch::StartsWith("DeadlineExceeded: ") && Catch::Contains("while it waited for FIFO queue ''"));
+    CHECK_THAT(
+        text_of([&] { static_cast<void>(q.dequeue(tg::timeout(10ms))); }),
+        Catch::StartsWith("DeadlineExceeded: ") && Catch::Contains("while it waited for a FIFO queue without a name"));
   q.enqueue(37.0f);
   CHECK(code_of([&] { static_cast<void>(q.dequeue_many(2, tg::timeout(10ms))); }) ==
         tg::status_code::deadline_exceeded);
@@ -154,10 +157,12 @@ TEST_CASE("threads that enqueue, and threads that dequeue, until the queue is cl
       writers.emplace_back([&, t] {
         for (std::int64_t i = 0; i < each; ++i) {
           const std::int64_t n = t * each + i;
-          if (i % 3 == 0)
-            q.enqueue_many(tg::tensor<std::int64_t>({1}, {n}));
+          const bool many = i % 3 == 0, ordered = kind == queue_kind::priority;
+          const tg::tensor<std::int64_t> row({1}, {n});
+          if (many)
+            ordered ? q.enqueue_many_at({&n, 1}, row) : q.enqueue_many(row);
           else
-            q.enqueue_at(n, n);
+            ordered ? q.enqueue_at(n, n) : q.enqueue(n);
         }
       });
       readers.emplace_back([&, t] {
@@ -180,6 +185,80 @@ TEST_CASE("threads that enqueue, and threads that dequeue, until the queue is cl
     CHECK(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) == 3 * each);
     CHECK(std::accumulate(sums.begin(), sums.end(), std::int64_t{0}) == 3 * each * (3 * each - 1) / 2);
   }
+}
+
+TEST_CASE("components of six axes are queued one by one, and form no batch") {
+  const tg::queue<tg::spec<float, 1, 1, 1, 1, 1, 2>> six;
+  six.enqueue(tg::tensor<float>({1, 1, 1, 1, 1, 2}, {3, 4}));
+  CHECK(six.dequeue().get<0>().data()[1] == 4);
+  CHECK(
+      text_of([&] { six.state().check_batches(true); }) ==
+      "InvalidArgument: a FIFO queue without a name: a batch of component 0, float32 [1, 1, 1, 1, 1, 2], would have 7 "
+      "axes");
+}
+
+TEST_CASE("numbers that the type of a component does not have are refused") {
+  const tg::queue<tg::spec<std::uint8_t>, tg::spec<bool>, tg::spec<std::int64_t>> q;
+  q.enqueue(255, true, std::numeric_limits<std::uint32_t>::max());
+  CHECK(q.dequeue().get<2>()[0] == 4294967295);
+  CHECK(text_of([&] { q.enqueue(256L, true, 0); }) == "InvalidArgument: component 0 is uint8 [], which has no 256");
+  CHECK(text_of([&] { q.enqueue(-1, true, 0); }) == "InvalidArgument: component 0 is uint8 [], which has no -1");
+  CHECK(text_of([&] { q.enqueue(1, 2, 0); }) == "InvalidArgument: component 1 is bool [], which has no 2");
+  CHECK(text_of([&] { q.enqueue(1, true, std::numeric_limits<std::uint64_t>::max()); }) ==
+        "InvalidArgument: component 2 is int64 [], which has no 18446744073709551615");
+  CHECK(q.size() == 0);
+}
+
+TEST_CASE("a call that was cancelled before it began does nothing") {
+  const tg::queue<tg::spec<float>> q;
+  q.enqueue(1.0f);
+  tg::cancellation token;
+  token.cancel();
+  CHECK(code_of([&] { q.enqueue(2.0f, tg::stop_with(token)); }) == tg::status_code::cancelled);
+  CHECK(code_of([&] { static_cast<void>(q.dequeue(tg::stop_with(token))); }) == tg::status_code::cancelled);
+  CHECK(code_of([&] { static_cast<void>(q.dequeue_up_to(1, tg::stop_with(token))); }) == tg::status_code::cancelled);
+  CHECK(code_of([&] { q.close(tg::stop_with(token)); }) == tg::status_code::cancelled);
+  CHECK(q.size() == 1);
+  CHECK_FALSE(q.is_closed());
+}
+
+TEST_CASE("elements of a priority queue come with priorities, and those of others without") {
+  const tg::queue<tg::spec<float>> ordered({.kind = queue_kind::priority, .capacity = 3}), plain;
+  const tg::tensor<float> rows({3}, {1, 2, 3});
+  CHECK(text_of([&] { ordered.enqueue(1.0f); }) ==
+        "InvalidArgument: a priority queue without a name: each element needs a priority");
+  CHECK(code_of([&] { ordered.enqueue_many(rows); }) == tg::status_code::invalid_argument);
+  CHECK(code_of([&] { plain.enqueue_at(1, 1.0f); }) == tg::status_code::invalid_argument);
+  const std::vector<std::int64_t> priorities{5, 1, 3}, none;
+  CHECK(code_of([&] { plain.enqueue_many_at(priorities, rows); }) == tg::status_code::invalid_argument);
+  CHECK_THAT(text_of([&] { ordered.enqueue_many_at(none, rows); }), Catch::Contains("0 priorities for 3 rows"));
+  ordered.enqueue_many_at(priorities, rows);
+  const auto all = ordered.dequeue_many(3);
+  CHECK(all.get<0>() == tg::tensor<float>({3}, {2, 3, 1}));
+  CHECK(code_of([&] { static_cast<void>(ordered.dequeue_up_to(4)); }) == tg::status_code::invalid_argument);
+  ordered.enqueue_at(1, 7.0f);
+  ordered.close();
+  CHECK(ordered.dequeue_up_to(4).get<0>().dims() == tg::shape{1});  // what is left is less than that
+}
+
+TEST_CASE("a batch for which there is no memory stays in its queue, in its order") {
+  const tg::queue<tg::spec<float, tg::dyn, tg::dyn, tg::dyn>> q({.kind = queue_kind::padding});
+  q.enqueue(tg::tensor<float>({3000000, 1, 1}));
+  q.enqueue(tg::tensor<float>({1, 3000000, 1}));
+  q.enqueue(tg::tensor<float>({1, 1, 3000000}));
+  CHECK(code_of([&] { static_cast<void>(q.dequeue_many(3)); }) == tg::status_code::resource_exhausted);
+  CHECK(q.size() == 3);
+  CHECK(q.dequeue().get<0>().dims() == tg::shape{3000000, 1, 1});
+  CHECK(q.dequeue().get<0>().dims() == tg::shape{1, 3000000, 1});
+}
+
+TEST_CASE("names of queues follow the grammar of names") {
+  const tg::container shared;
+  for (const char* const name : {"", "_foo", "a b", "-x", "/x"})
+    CHECK_THAT(text_of([&] { (tg::queue<tg::spec<float>>(shared, name)); }),
+               Catch::StartsWith("InvalidArgument: a queue cannot be called '" + std::string(name) + "'"));
+  for (const char* const name : {"cat", "cat.0-dog", ".cat", "a/b_c"})
+    CHECK(text_of([&] { (tg::queue<tg::spec<float>>(shared, name)); }).empty());
 }
 
 }  // namespace

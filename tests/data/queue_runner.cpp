@@ -294,7 +294,9 @@ TEST_CASE("runners, readers, errors and stops in many orders: all end, and what 
                               const int n = next++;
                               if (n == fails_at) tg::fail(tg::status_code::data_loss, "broken");
                               if (n >= last) tg::fail(tg::status_code::out_of_range, "the end");
-                              q.enqueue(n, looks_at_limits ? limits : tg::run_limits{});
+                              const tg::run_limits own = looks_at_limits ? limits : tg::run_limits{};
+                              q.state().options().kind == tg::queue_kind::priority ? q.enqueue_at(0, n, own)
+                                                                                   : q.enqueue(n, own);
                               const std::lock_guard lock(mutex);
                               put.push_back(n);
                             },

@@ -81,10 +81,31 @@ TEST_CASE("whoever waits in a container is told that it was reset") {
   std::this_thread::sleep_for(2ms);
   state.reset();
   run.join(), call.join();
-  CHECK((in_run == status_code::aborted || in_run == status_code::out_of_range));
-  CHECK(in_call == status_code::out_of_range);
+  CHECK(in_run == status_code::aborted);
+  CHECK(in_call == status_code::aborted);
+  CHECK(text_of([&] { queue.enqueue(std::int64_t{1}); }) == "Aborted: FIFO queue 'numbers': its container was reset");
+  CHECK(code_of([&] { (void)queue.dequeue(); }) == status_code::aborted);
   const tg::queue<tg::spec<std::int64_t>> anew(state, "numbers");
   CHECK(&anew.state() != &queue.state());
+}
+
+TEST_CASE("a session that is refused leaves nothing behind") {
+  constexpr tg::queue_of<"new_one", tg::queue_options{.capacity = 3}, tg::spec<float>> fresh;
+  constexpr tg::queue_of<"one", tg::queue_options{.capacity = 5}, tg::spec<float>> other;
+  const auto v = tg::variable<"v", float, 4>(tg::zeros);
+  const auto w = tg::variable<"w", float, 4>(tg::zeros);
+  const auto sizes = tg::size_of_queue(fresh) + tg::size_of_queue(other);
+  const tg::container state;
+  const tg::queue<tg::spec<float>> one(state, "one", {.capacity = 4});
+  const auto all = tg::compile([=] { return tg::outputs(sizes, v, w); });
+  CHECK_THAT(text_of([&] { tg::session(all, {.state = state}); }), Catch::Contains("with a capacity of 4"));
+  CHECK(state.bytes() == 0);
+  const tg::queue<tg::spec<float>> mine(state, "new_one", {.capacity = 9});
+  const auto three = tg::compile([=] { return tg::outputs(tg::variable<"w", float, 3>(tg::zeros)); });
+  const tg::session narrow(three, {.state = state});
+  const auto variables = tg::compile([=] { return tg::outputs(v, w); });
+  CHECK_THAT(text_of([&] { tg::session(variables, {.state = state}); }), Catch::Contains("variable 'w' float32 [3]"));
+  CHECK(state.bytes() == 12);
 }
 
 TEST_CASE("sessions come, run and go while their container is reset") {

@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <deque>
-#include <map>
 #include <memory>
-#include <random>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -53,11 +50,13 @@ const tg::tensor_spec scalar{tg::dtype::float32, {}};
 
 struct numbers_queue {
   explicit numbers_queue(const queue_options& options) : q("q", options, {&scalar, 1}) {}
+  [[nodiscard]] bool has_priorities() const { return q.options().kind == queue_kind::priority; }
 
   attempt& enqueue(float value) {
     const tg::raw_view view{&value, tg::dtype::float32, {}};
     attempt& a = add();
-    q.enqueue(a, q.make({&view, 1}, static_cast<std::int64_t>(value)));
+    const auto priority = static_cast<std::int64_t>(value);
+    q.enqueue(a, q.make({&view, 1}, has_priorities() ? &priority : nullptr));
     return a;
   }
   attempt& enqueue_many(const std::vector<float>& values) {
@@ -65,7 +64,8 @@ struct numbers_queue {
     std::vector<std::int64_t> priorities;
     for (const float v : values) priorities.push_back(static_cast<std::int64_t>(v));
     attempt& a = add();
-    q.enqueue(a, q.make_rows({&view, 1}, {priorities.data(), priorities.size()}));
+    const tg::array_view<const std::int64_t> all(priorities);
+    q.enqueue(a, q.make_rows({&view, 1}, has_priorities() ? &all : nullptr));
     return a;
   }
   attempt& dequeue(tg::extent n = 1, bool up_to = false) {
@@ -262,7 +262,8 @@ TEST_CASE("a priority queue gives the smallest first, of equal ones the first, a
   const float values[] = {1, 2, 3};
   for (const float& v : values) {
     const tg::raw_view view{&v, tg::dtype::float32, {}};
-    all.q.enqueue(all.add(), all.q.make({&view, 1}, 7));
+    const std::int64_t priority = 7;
+    all.q.enqueue(all.add(), all.q.make({&view, 1}, &priority));
   }
   const attempt& more = all.dequeue(4, true);
   CHECK_FALSE(more.done());
@@ -320,107 +321,6 @@ TEST_CASE("strings bring their characters along") {
   CHECK(found[0] == "a text that is too long to be part of the string itself");
   CHECK(found[1].empty());
   CHECK(found[2] == "c");
-}
-
-/// Random attempts, cancellations and closes on one queue, beside what the rules say of their outcome.
-std::vector<std::string> check_random_life(unsigned seed) {
-  std::mt19937 random(seed);
-  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  const auto kind = static_cast<queue_kind>(below(4));
-  const tg::extent capacity = below(6) == 0 ? -1 : 1 + below(5);
-  const tg::extent least =
-      kind == queue_kind::shuffle ? below(capacity < 0 ? 3 : static_cast<int>(capacity)) : tg::extent{0};
-  numbers_queue all({.kind = kind, .capacity = capacity, .min_after_dequeue = least, .seed = seed});
-  std::vector<std::string> log;
-  std::vector<attempt*> writers, readers, closers, seen_of_readers;
-  std::map<attempt*, list> given;
-  std::set<attempt*> told;
-  list accepted_in_order;  // of FIFO queues: what readers have got, in the order in which they ended
-  float next = 0;
-  bool closed = false;
-  const int steps = 5 + below(40);
-  for (int step = 0; step < steps; ++step) {
-    const int what = below(20);
-    std::string line;
-    if (what < 7) {
-      list values;
-      for (int n = below(4); n >= 0; --n)
-        values.push_back(kind == queue_kind::priority ? static_cast<float>(below(9)) * 1000 + next++ : next++);
-      attempt& a = what < 4 ? all.enqueue_many(values) : all.enqueue(values[0]);
-      if (what >= 4) values.resize(1);
-      given[&a] = values;
-      writers.push_back(&a);
-      line = "enqueue " + std::to_string(values.size());
-    } else if (what < 15) {
-      tg::extent n = below(5);
-      if (kind == queue_kind::priority && capacity >= 0) n = std::min(n, capacity);
-      readers.push_back(&all.dequeue(n, what < 10));
-      line = "dequeue " + std::to_string(n);
-    } else if (what < 18) {
-      auto& from = below(2) == 0 ? writers : readers;
-      if (from.empty()) continue;
-      attempt& a = *from[static_cast<std::size_t>(below(static_cast<int>(from.size())))];
-      all.q.cancel(a);
-      line = "cancel";
-    } else if (what == 18 && below(4) == 0) {
-      closers.push_back(&all.close());
-      line = "close";
-    } else if (what == 19 && below(8) == 0) {
-      all.q.close_now();
-      line = "close now";
-    }
-    // Who reads gets what was written, each once.
-    list held, got;
-    for (attempt* a : readers) {
-      const list own = a->numbers();
-      (a->done() ? got : held).insert((a->done() ? got : held).end(), own.begin(), own.end());
-      if (a->done() && told.insert(a).second && kind != queue_kind::shuffle && kind != queue_kind::priority)
-        accepted_in_order.insert(accepted_in_order.end(), own.begin(), own.end());
-      CHECK(a->count <= 1);
-      if (a->done() && !a->error().empty()) CHECK(own.empty());
-    }
-    std::size_t written = 0;
-    for (attempt* a : writers) {
-      CHECK(a->count <= 1);
-      if (a->error().empty() && a->done()) CHECK(a->elements.empty());
-      written += given[a].size() - static_cast<std::size_t>(a->elements.size());
-    }
-    CHECK(written == got.size() + held.size() + static_cast<std::size_t>(all.q.size()));
-    list both = got;
-    both.insert(both.end(), held.begin(), held.end());
-    std::sort(both.begin(), both.end());
-    CHECK(std::adjacent_find(both.begin(), both.end()) == both.end());
-    // Elements of a list leave in the order in which they came.
-    CHECK(std::is_sorted(accepted_in_order.begin(), accepted_in_order.end()));
-    // Whoever could go on has.
-    closed = all.q.is_closed();
-    const tg::extent size = all.q.size();
-    bool writer_waits = false, reader_waits = false;
-    for (attempt* a : writers) writer_waits = writer_waits || !a->done();
-    for (attempt* a : readers) reader_waits = reader_waits || !a->done();
-    if (writer_waits) CHECK((!closed && capacity >= 0 && size >= capacity));
-    if (reader_waits) {
-      CHECK_FALSE(closed);
-      if (kind != queue_kind::priority) CHECK(size <= least);
-    }
-    for (attempt* a : closers) CHECK((a->done() || (writer_waits && !closed)));
-    line += ": " + std::to_string(size) + (closed ? " closed" : "");
-    for (const float f : got) line += ' ' + std::to_string(static_cast<int>(f));
-    log.push_back(line);
-  }
-  // The end: nothing waits for ever.
-  all.q.close_now();
-  for (attempt* a : readers) CHECK(a->count == 1);
-  for (attempt* a : writers) CHECK(a->count == 1);
-  return log;
-}
-
-TEST_CASE("random lives of queues lose nothing, order everything, and are the same again") {
-  for (unsigned seed = 1; seed <= 2000; ++seed) {
-    INFO("seed " << seed);
-    const auto once = check_random_life(seed);
-    CHECK(once == check_random_life(seed));
-  }
 }
 
 }  // namespace

@@ -41,13 +41,18 @@ class cluster_queue_core {
     base_ = open([&](graph_builder& b, const graph_node& q) { return base_outputs(b, q); });
   }
 
-  void enqueue(std::int64_t priority, array_view<const raw_view> tuple, const run_limits& limits) {
-    add("enqueue", "one", tuple, {&priority, dtype::int64, {}}, limits);
+  /// @param priority of a priority queue; nullptr of others
+  void enqueue(array_view<const raw_view> tuple, const run_limits& limits, const std::int64_t* priority = nullptr) {
+    check_priority(priority != nullptr);
+    add("enqueue", "one", tuple, {priority, dtype::int64, {}}, limits);
   }
-  void enqueue_many(array_view<const raw_view> rows, const run_limits& limits) {
-    const extent count = rows.front().dims.rank == 0 ? 0 : rows.front().dims[0];
-    const std::vector<std::int64_t> priorities(static_cast<std::size_t>(kind_is_priority() ? count : 0));
-    add("enqueue_many", "row", rows, {priorities.data(), dtype::int64, shape{count}}, limits);
+  void enqueue_many(array_view<const raw_view> rows, const run_limits& limits,
+                    const array_view<const std::int64_t>* priorities = nullptr) {
+    check_priority(priorities != nullptr);
+    raw_view of_rows;
+    if (priorities != nullptr)
+      of_rows = {priorities->data(), dtype::int64, shape{static_cast<extent>(priorities->size())}};
+    add("enqueue_many", "row", rows, of_rows, limits);
   }
   [[nodiscard]] std::vector<any_tensor> dequeue_batch(extent count, bool up_to, const run_limits& limits) {
     if (count < 0)
@@ -71,6 +76,12 @@ class cluster_queue_core {
   using outputs = std::vector<std::pair<std::string, graph_node>>;
 
   [[nodiscard]] bool kind_is_priority() const { return kind_.kind == queue_kind::priority; }
+  void check_priority(bool given) const {
+    if (given != kind_is_priority())
+      fail(status_code::invalid_argument,
+           {"queue '", name_, "': ",
+            given ? "its elements leave in another order than that of priorities" : "each element needs a priority"});
+  }
 
   template <class Make>
   [[nodiscard]] std::unique_ptr<cluster_session> open(const Make& make) const {
@@ -192,7 +203,8 @@ class received_tuple {
 template <class... Specs>
 class cluster_queue {
  public:
-  static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs, "a tuple has one to eight components");
+  static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
+                "TAGMA-E220 cluster_queue: a tuple has one to eight components");
 
   /// The queue of this name in the container of `how`, which is made if there is none.
   /// Throws InvalidArgument that names both sides if there is another one of this name, Unavailable if the task does
@@ -204,16 +216,17 @@ class cluster_queue {
       : core_(std::make_unique<detail::cluster_queue_core>(by, members, where, name, options,
                                                            std::vector<tensor_spec>{Specs::value...}, how)) {}
 
-  /// Adds a tuple: for each component a tensor, or a number for a scalar.
+  /// Adds a tuple: for each component a tensor, or a number for a scalar. Throws InvalidArgument for a priority queue.
   template <class... T>
   void enqueue(const T&... tensors) const {
-    enqueue_at(0, tensors...);
+    arguments::with_limits(
+        [&](const run_limits& limits, array_view<const raw_view> all) { core_->enqueue(all, limits); }, tensors...);
   }
-  /// The same with a priority, the smallest of which leave first.
+  /// The same with a priority, the smallest of which leave first: of a priority queue alone.
   template <class... T>
   void enqueue_at(std::int64_t priority, const T&... tensors) const {
     arguments::with_limits(
-        [&](const run_limits& limits, array_view<const raw_view> all) { core_->enqueue(priority, all, limits); },
+        [&](const run_limits& limits, array_view<const raw_view> all) { core_->enqueue(all, limits, &priority); },
         tensors...);
   }
   /// Adds a tuple for each row of the tensors, as there is room.
@@ -222,6 +235,13 @@ class cluster_queue {
     arguments::with_limits(
         [&](const run_limits& limits, array_view<const raw_view> all) { core_->enqueue_many(all, limits); },
         tensors...);
+  }
+  /// The same with the priorities of the rows.
+  template <class... T>
+  void enqueue_many_at(array_view<const std::int64_t> priorities, const T&... tensors) const {
+    arguments::with_limits([&](const run_limits& limits,
+                               array_view<const raw_view> all) { core_->enqueue_many(all, limits, &priorities); },
+                           tensors...);
   }
   /// Takes a tuple. Throws OutOfRange if the queue is closed and empty.
   [[nodiscard]] received_tuple<Specs...> dequeue(const run_limits& limits = {}) const {

@@ -13,6 +13,7 @@
 #include "tagma/data/permutation.ipp"
 #include "tagma/data/producers.ipp"
 #include "tagma/data/queue.ipp"
+#include "tagma/data/queue_arguments.ipp"
 #include "tagma/data/queue_runner.ipp"
 #include "tagma/data/shuffle.ipp"
 #include "tagma/data/sources.ipp"

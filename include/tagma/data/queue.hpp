@@ -36,9 +36,28 @@ class awaited_attempt final : public runtime::queue_attempt {
 /// What the functions of `queue` do, whatever its components are.
 /// @{
 void enqueue(runtime::queue& to, runtime::queue_elements&& elements, const run_limits& limits);
-[[nodiscard]] runtime::queue_elements dequeue(runtime::queue& from, extent count, bool up_to, const run_limits& limits);
+[[nodiscard]] runtime::queue_elements dequeue(runtime::queue& from, const run_limits& limits);
+[[nodiscard]] runtime::queue_elements dequeue_batch(runtime::queue& from, extent count, bool up_to,
+                                                    const run_limits& limits);
 void close(runtime::queue& q, const run_limits& limits);
+void check_name_of_queue(std::string_view name);
 /// @}
+
+/// Elements that go back to their queue unless somebody has taken them.
+class elements_on_loan {
+ public:
+  elements_on_loan(runtime::queue& of, runtime::queue_elements&& elements)
+      : of_(of), elements_(static_cast<runtime::queue_elements&&>(elements)) {}
+  elements_on_loan(const elements_on_loan&) = delete;
+  elements_on_loan& operator=(const elements_on_loan&) = delete;
+  ~elements_on_loan();
+  [[nodiscard]] const runtime::queue_elements& operator*() const { return elements_; }
+  [[nodiscard]] runtime::queue_elements&& take() { return static_cast<runtime::queue_elements&&>(elements_); }
+
+ private:
+  runtime::queue& of_;
+  runtime::queue_elements elements_;
+};
 
 /// The elements of one component, one behind the other along a new first axis.
 template <class Spec>
@@ -81,10 +100,8 @@ template <class... Specs>
 class dequeued_batch {
  public:
   template <std::size_t... I>
-  dequeued_batch(const counted<runtime::queue>& from, runtime::queue_elements&& elements, std::index_sequence<I...>)
-      : from_(from),
-        elements_(static_cast<runtime::queue_elements&&>(elements)),
-        tensors_(detail::batch_of<Specs>(elements_, I)...) {}
+  dequeued_batch(const counted<runtime::queue>& from, detail::elements_on_loan&& elements, std::index_sequence<I...>)
+      : from_(from), tensors_(detail::batch_of<Specs>(*elements, I)...), elements_(elements.take()) {}
   dequeued_batch(dequeued_batch&&) noexcept = default;
   dequeued_batch& operator=(dequeued_batch&&) noexcept = default;
   ~dequeued_batch() {
@@ -99,8 +116,8 @@ class dequeued_batch {
 
  private:
   counted<runtime::queue> from_;
-  runtime::queue_elements elements_;  // texts are views of theirs
   std::tuple<tensor<typename Specs::element_type>...> tensors_;
+  runtime::queue_elements elements_;  // texts are views of theirs
 };
 
 /// A queue of tuples, `queue<spec<float, 28, 28>, spec<std::int64_t>>`; an extent `dyn` may be another one in each.
@@ -110,11 +127,14 @@ class dequeued_batch {
 template <class... Specs>
 class queue {
  public:
-  static_assert(sizeof...(Specs) > 0, "a tuple has at least one component");
+  static_assert(sizeof...(Specs) > 0, "TAGMA-E220 queue: a tuple has one component at least");
+  static_assert((true && ... && (Specs::value.type != dtype::none)), "TAGMA-E001 queue: tensors have no such elements");
 
   /// The queue of this name in a container, which is made if there is none.
-  /// Throws InvalidArgument that names both sides if the container has another one of this name.
+  /// Throws InvalidArgument that names both sides if the container has another one of this name, and for what is no
+  /// name: letters, digits and "_.-/", of which the first is a letter, a digit or ".".
   TAGMA_COLD queue(const container& in, std::string_view name, const queue_options& options = {}) {
+    detail::check_name_of_queue(name);
     const container_option state(in);
     const counted<runtime::resource> found =
         state.state()->find_or_add("queue", name, [&] { return counted<runtime::resource>(make(name, options)); });
@@ -132,16 +152,19 @@ class queue {
   [[nodiscard]] runtime::queue& state() const { return *queue_; }
 
   /// Adds a tuple: for each component a tensor, or a number for a scalar.
-  /// Throws Cancelled if the queue is closed, InvalidArgument for a tuple that is another one.
+  /// Throws Cancelled if the queue is closed, InvalidArgument for a tuple that is another one, a number that the type
+  /// of its component does not have, and for a priority queue. Raises TAGMA-E315 for another number of components, and
+  /// for what is no tensor, view or number of a component.
   template <class... T>
   void enqueue(const T&... tensors) const {
-    enqueue_at(0, tensors...);
+    arguments::with_limits(
+        [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make(all), limits); }, tensors...);
   }
-  /// The same with a priority, the smallest of which leave first.
+  /// The same with a priority, the smallest of which leave first: of a priority queue alone.
   template <class... T>
   void enqueue_at(std::int64_t priority, const T&... tensors) const {
     arguments::with_limits(
-        [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make(all, priority), limits); },
+        [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make(all, &priority), limits); },
         tensors...);
   }
   /// Adds a tuple for each row of the tensors, as there is room.
@@ -151,18 +174,27 @@ class queue {
         [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make_rows(all), limits); },
         tensors...);
   }
+  /// The same with the priorities of the rows.
+  template <class... T>
+  void enqueue_many_at(array_view<const std::int64_t> priorities, const T&... tensors) const {
+    arguments::with_limits([&](const run_limits& limits,
+                               array_view<const raw_view> all) { add(queue_->make_rows(all, &priorities), limits); },
+                           tensors...);
+  }
   /// Takes a tuple. Throws OutOfRange if the queue is closed and empty.
   [[nodiscard]] dequeued<Specs...> dequeue(const run_limits& limits = {}) const {
-    return dequeued<Specs...>(queue_, take(1, false, limits));
+    return dequeued<Specs...>(queue_, detail::dequeue(*queue_, limits));
   }
   /// Takes `count` tuples, which may be more than the queue holds at once. Throws OutOfRange if it is closed and has
-  /// fewer; InvalidArgument for a queue other than a padding one whose components have open extents.
+  /// fewer; InvalidArgument for a queue other than a padding one whose components have open extents; ResourceExhausted
+  /// if there is no memory for the batch, whose tuples stay.
+  /// Raises TAGMA-E002 for components of six axes.
   [[nodiscard]] dequeued_batch<Specs...> dequeue_many(extent count, const run_limits& limits = {}) const {
-    return {queue_, take(count, false, limits), std::index_sequence_for<Specs...>{}};
+    return take(count, false, limits);
   }
   /// The same, but those that are left where a closed queue has fewer, at least one.
   [[nodiscard]] dequeued_batch<Specs...> dequeue_up_to(extent count, const run_limits& limits = {}) const {
-    return {queue_, take(count, true, limits), std::index_sequence_for<Specs...>{}};
+    return take(count, true, limits);
   }
   /// Closes it behind those who wait to enqueue already: nobody enqueues any more, what is there can be dequeued.
   /// Throws Cancelled if it is closed.
@@ -181,8 +213,12 @@ class queue {
   void add(runtime::queue_elements&& elements, const run_limits& limits) const {
     detail::enqueue(*queue_, static_cast<runtime::queue_elements&&>(elements), limits);
   }
-  [[nodiscard]] runtime::queue_elements take(extent count, bool up_to, const run_limits& limits) const {
-    return detail::dequeue(*queue_, count, up_to, limits);
+  [[nodiscard]] dequeued_batch<Specs...> take(extent count, bool up_to, const run_limits& limits) const {
+    static_assert((true && ... && (Specs::value.dims.rank < max_rank)),
+                  "TAGMA-E002 dequeue_many: a tensor has at most six axes; a batch of components with six would have "
+                  "seven");
+    return {queue_, detail::elements_on_loan(*queue_, detail::dequeue_batch(*queue_, count, up_to, limits)),
+            std::index_sequence_for<Specs...>{}};
   }
 
   counted<runtime::queue> queue_;

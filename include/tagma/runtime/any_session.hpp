@@ -177,14 +177,16 @@ class heap_resources {
   [[nodiscard]] array_view<const plan::plan_resource> list() const { return list_; }
   /// As `resource_finder`: those of a compiled program are found in the same way.
   [[nodiscard]] TAGMA_COLD static heap_array<counted<resource>> find(state_container& state, std::string_view prefix,
-                                                                     array_view<const plan::plan_resource> named) {
+                                                                     array_view<const plan::plan_resource> named,
+                                                                     bool adds) {
     heap_array<counted<resource>> found(named.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
       const resource_functions& functions = find_resource(named[i]);
       const std::string name = name_in_container(prefix, named[i].name);
       const resource_request request{named[i].kind, name, named[i].attributes};
-      found[i] = state.find_or_add(named[i].kind, name, [&] { return functions.make(request); });
-      functions.check(*found[i], request);
+      found[i] = adds ? state.find_or_add(named[i].kind, name, [&] { return functions.make(request); })
+                      : state.find(named[i].kind, name);
+      if (found[i]) functions.check(*found[i], request);
     }
     return found;
   }

@@ -69,8 +69,9 @@ class queue final : public resource {
 
   /// Throws InvalidArgument that names both sides if this is not the queue that somebody else asks for.
   void check(const queue_options& other, array_view<const tensor_spec> components) const;
-  /// Throws InvalidArgument if several elements may have no common shape.
-  void check_batches() const;
+  /// Throws InvalidArgument if several elements may have no common shape, or more axes than tensors have.
+  /// @param one whether it is a batch of one element
+  void check_batches(bool one = false) const;
 
   /// Elements in it; those that an attempt of several holds do not count.
   [[nodiscard]] extent size();
@@ -82,15 +83,19 @@ class queue final : public resource {
   [[nodiscard]] waiting_attempts waiting();
 
   /// A tuple for `enqueue`, with copies of the tensors.
-  /// @param priority of a priority queue
-  /// Throws InvalidArgument that says which component is not what the queue has.
-  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, std::int64_t priority = 0);
+  /// @param priority of a priority queue; nullptr of others
+  /// Throws InvalidArgument that says which component is not what the queue has, and for a priority that is missing or
+  /// that nobody looks at.
+  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, const std::int64_t* priority = nullptr);
   /// A tuple for each row of the tensors.
-  /// @param priorities of a priority queue, one for each row
+  /// @param priorities of a priority queue, one for each row; nullptr of others
   [[nodiscard]] queue_elements make_rows(array_view<const raw_view> tensors,
-                                         array_view<const std::int64_t> priorities = {});
+                                         const array_view<const std::int64_t>* priorities = nullptr);
   /// Keeps the memory of elements that nobody needs any more for others.
   void reuse(queue_elements&& elements) noexcept;
+  /// Elements that were dequeued, and with which nobody can do anything, are the first again; of what has no order,
+  /// some of it.
+  void give_back(queue_elements&& elements);
 
   /// @name Attempts
   /// `attempt` lives until it has ended. It ends with Cancelled if the queue is closed or it is cancelled, a dequeue
@@ -106,7 +111,7 @@ class queue final : public resource {
   void close(queue_attempt& attempt);
   /// Closes it at once: what waits to enqueue or to close is cancelled. Does nothing the second time.
   void close_now();
-  void left_container() override { close_now(); }
+  void left_container() override;
   /// Ends an attempt with Cancelled, unless it has ended.
   void cancel(queue_attempt& attempt);
   /// Returns when nobody is in `ended` of an attempt that has ended: then it may be destroyed.
@@ -147,6 +152,7 @@ class queue final : public resource {
   /// An attempt takes its place in a line.
   void begin(line& of, queue_attempt& attempt);
   void check_count(std::size_t count) const;
+  void check_priority(bool given) const;
   void check_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
   [[noreturn]] void refuse_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
   /// Adds a tuple with copies of tensors.
@@ -173,6 +179,7 @@ class queue final : public resource {
   [[nodiscard]] queue_element* take_from_heap();
   /// What an attempt holds goes back to where it was.
   void put_back(queue_attempt& a);
+  void put_back(queue_elements& elements);
   [[nodiscard]] static bool comes_before(const queue_element& a, const queue_element& b);
   void swap(extent a, extent b);
 
@@ -191,8 +198,8 @@ class queue final : public resource {
   heap_array<tensor_spec> components_;
   mutex mutex_;
   line writers_, readers_, ended_;
-  atomic<int> telling_{0};  // threads that tell attempts how they ended
-  bool closed_ = false;
+  atomic<int> telling_{0};              // threads that tell attempts how they ended
+  bool closed_ = false, left_ = false;  // left: its container was reset
   extent held_ = 0;
   queue_elements list_;              // of those that keep their order
   heap_array<queue_element*> heap_;  // of others: in any order, or a binary heap

@@ -27,6 +27,7 @@ TAGMA_COLD TAGMA_DECL void queue::give_up_heap() {
 }
 
 TAGMA_COLD TAGMA_DECL std::string queue::text() const {
+  if (name().empty()) return sentence({"a ", to_string(options_.kind), " without a name"});
   return sentence({to_string(options_.kind), " '", name(), "'"});
 }
 
@@ -58,8 +59,11 @@ TAGMA_COLD TAGMA_DECL void queue::refuse(std::initializer_list<text_part> parts)
   fail(status_code::invalid_argument, {text(), ": ", sentence(parts)});
 }
 
-TAGMA_DECL void queue::check_batches() const {
-  if (options_.kind == queue_kind::padding) return;
+TAGMA_DECL void queue::check_batches(bool one) const {
+  for (std::size_t i = 0; i < components_.size(); ++i)
+    if (components_[i].dims.rank == max_rank)
+      refuse({"a batch of component ", i, ", ", to_string(components_[i]), ", would have ", max_rank + 1, " axes"});
+  if (one || options_.kind == queue_kind::padding) return;
   for (std::size_t i = 0; i < components_.size(); ++i)
     if (!components_[i].dims.is_static())
       refuse({"several elements at once need components without open extents, or a padding queue; component ", i,
@@ -84,16 +88,18 @@ TAGMA_COLD TAGMA_DECL queue::waiting_attempts queue::waiting() {
   return all;
 }
 
-TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, std::int64_t priority) {
+TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, const std::int64_t* priority) {
+  check_priority(priority != nullptr);
   check_count(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) check_component(i, tensors[i], tensors[i].dims, {});
   queue_elements made;
-  add_copy(made, tensors, priority);
+  add_copy(made, tensors, priority == nullptr ? 0 : *priority);
   return made;
 }
 
 TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view> tensors,
-                                                      array_view<const std::int64_t> priorities) {
+                                                      const array_view<const std::int64_t>* priorities) {
+  check_priority(priorities != nullptr);
   check_count(tensors.size());
   extent rows = -1;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -104,8 +110,8 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
       refuse({"all components need the same number of rows; component ", i, " has ", dims[0], ", those before ", rows});
     rows = dims[0];
   }
-  if (!priorities.empty() && static_cast<extent>(priorities.size()) != rows)
-    refuse({priorities.size(), " priorities for ", rows, " rows"});
+  if (priorities != nullptr && static_cast<extent>(priorities->size()) != rows)
+    refuse({priorities->size(), " priorities for ", rows, " rows"});
   queue_elements made;
   const heap_array<raw_view> row(tensors.size());
   for (extent r = 0; r < rows; ++r) {
@@ -113,7 +119,7 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
       row[i] = {nullptr, tensors[i].type, tensors[i].dims.sub(1, tensors[i].dims.rank)};
       row[i].data = static_cast<const std::byte*>(tensors[i].data) + static_cast<std::size_t>(r) * row[i].bytes();
     }
-    add_copy(made, row, priorities.empty() ? 0 : priorities[static_cast<std::size_t>(r)]);
+    add_copy(made, row, priorities == nullptr ? 0 : (*priorities)[static_cast<std::size_t>(r)]);
   }
   return made;
 }
@@ -124,6 +130,12 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
   while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
 }
 
+TAGMA_COLD TAGMA_DECL void queue::give_back(queue_elements&& elements) {
+  const change now(*this);
+  put_back(elements);
+  flush();
+}
+
 TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements) {
   attempt.elements = static_cast<queue_elements&&>(elements);
   attempt.does_ = queue_attempt::what::enqueue;
@@ -132,7 +144,8 @@ TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements
 }
 
 TAGMA_DECL void queue::dequeue(queue_attempt& attempt, extent count, bool up_to) {
-  if (count < 0 || (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity))
+  if (count < 0 || (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity &&
+                    !(up_to && is_closed())))
     refuse_count(count);
   attempt.elements = {};
   attempt.does_ = queue_attempt::what::dequeue;
@@ -158,6 +171,14 @@ TAGMA_COLD TAGMA_DECL void queue::refuse_count(extent count) const {
 TAGMA_COLD TAGMA_DECL void queue::close(queue_attempt& attempt) {
   attempt.does_ = queue_attempt::what::close;
   begin(writers_, attempt);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::left_container() {
+  {
+    const mutex_lock lock(mutex_);
+    left_ = true;
+  }
+  close_now();
 }
 
 TAGMA_COLD TAGMA_DECL void queue::close_now() {
@@ -205,6 +226,11 @@ TAGMA_DECL queue::change::~change() {
     a.ended(static_cast<std::exception_ptr&&>(a.error_));
   }
   queue_.telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_DECL void queue::check_priority(bool given) const {
+  if (given == (options_.kind == queue_kind::priority)) return;
+  refuse({given ? "its elements leave in another order than that of priorities" : "each element needs a priority"});
 }
 
 TAGMA_COLD TAGMA_DECL void queue::check_count(std::size_t count) const {
@@ -343,13 +369,16 @@ TAGMA_COLD TAGMA_DECL queue_element* queue::take_from_heap() {
 }
 
 TAGMA_COLD TAGMA_DECL void queue::put_back(queue_attempt& a) {
-  if (a.does_ != queue_attempt::what::dequeue || a.elements.empty()) return;
+  if (a.does_ == queue_attempt::what::dequeue) put_back(a.elements);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::put_back(queue_elements& elements) {
   if (is_list()) {
-    held_ += a.elements.size();
-    list_.push_front(a.elements);
+    held_ += elements.size();
+    list_.push_front(elements);
     return;
   }
-  while (!a.elements.empty()) put(a.elements.pop_front());
+  while (!elements.empty()) put(elements.pop_front());
 }
 
 TAGMA_DECL bool queue::comes_before(const queue_element& a, const queue_element& b) {
@@ -371,6 +400,7 @@ TAGMA_DECL void queue::swap(extent a, extent b) {
 TAGMA_COLD TAGMA_DECL void queue::end(line& of, queue_attempt& a, status_code code,
                                       std::initializer_list<text_part> why) noexcept {
   try {
+    if (left_) fail(status_code::aborted, {text(), ": its container was reset"});
     fail(code, {text(), sentence(why)});
   } catch (...) {
     a.error_ = std::current_exception();

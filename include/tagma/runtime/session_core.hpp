@@ -40,11 +40,12 @@ struct session_options {
 
 namespace runtime {
 
-/// Finds the resources of a program in a container, or puts them there.
+/// Finds the resources of a program in a container, or puts them there. Throws InvalidArgument for one that is another.
 /// @param prefix of their names, or nothing
 /// @param of where the program is data, its resources
+/// @param adds else those that are not there are left out
 using resource_finder = heap_array<counted<resource>> (*)(state_container& state, std::string_view prefix,
-                                                          array_view<const plan::plan_resource> of);
+                                                          array_view<const plan::plan_resource> of, bool adds);
 
 /// A name of the program as the container knows it.
 [[nodiscard]] std::string name_in_container(std::string_view prefix, std::string_view name,

@@ -37,8 +37,10 @@ TAGMA_COLD TAGMA_DECL session_core::session_core(array_view<const plan::plan_var
       !prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
     fail(status_code::invalid_argument,
          {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
+  // A session that is refused leaves nothing behind.
+  if (resources != nullptr) resources(*state_, options.variable_prefix, named, false);
   find_variables(options.initialize, options.variable_prefix);
-  if (resources != nullptr) resources_ = resources(*state_, options.variable_prefix, named);
+  if (resources != nullptr) resources_ = resources(*state_, options.variable_prefix, named, true);
 }
 
 TAGMA_COLD TAGMA_DECL session_core::~session_core() { close(-1); }
@@ -72,6 +74,9 @@ TAGMA_COLD TAGMA_DECL void session_core::initialize(std::size_t i, stored_variab
 
 TAGMA_COLD TAGMA_DECL void session_core::find_variables(bool with_values, std::string_view prefix) {
   stored_.allocate(variables_.size());
+  for (const plan::plan_variable& v : variables_)
+    if (const counted<resource> found = state_->find("variable", name_in_container(prefix, v.name, v.suffix)))
+      check_variable(static_cast<const stored_variable&>(*found), v.spec, devices_[v.device].number);
   all_initialized_ = with_values;
   for (std::size_t i = 0; i < stored_.size(); ++i) {
     const plan::plan_variable& v = variables_[i];

@@ -101,7 +101,8 @@ class stored_variable final : public resource {
   void write(std::byte* to, const void* elements) const;
   /// The same as an update of its own.
   void assign(const void* elements);
-  /// The same, where the host has the variable: it owns their memory from then on.
+  /// The same, where the host has the variable: it owns their memory from then on, and gives up that of versions that
+  /// nobody reads.
   void adopt(owned<memory_block>&& elements);
   /// An update of which `f(to)` writes all elements.
   template <class F>
@@ -126,7 +127,8 @@ class stored_variable final : public resource {
   void move(bool keep);
   void copy(variable_version& to, const variable_version& from) const;
   variable_version* add_version(std::string_view what);
-  void drop_versions();
+  /// @param all else those that are read, and the target of the update, stay
+  void drop_versions(bool all);
 
   /// A version that has such elements; it is the current one if there is none.
   variable_version* take(owned<memory_block>&& elements);

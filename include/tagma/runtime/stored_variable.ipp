@@ -25,13 +25,17 @@ TAGMA_COLD TAGMA_DECL stored_variable::stored_variable(std::string name, const t
   set_initialized();
 }
 
-TAGMA_DECL stored_variable::~stored_variable() { drop_versions(); }
+TAGMA_DECL stored_variable::~stored_variable() { drop_versions(true); }
 
-TAGMA_COLD TAGMA_DECL void stored_variable::drop_versions() {
-  while (first_ != nullptr) {
-    variable_version* const gone = first_;
-    first_ = gone->next_;
-    delete gone;
+TAGMA_COLD TAGMA_DECL void stored_variable::drop_versions(bool all) {
+  for (variable_version** at = &first_; *at != nullptr;) {
+    variable_version* const v = *at;
+    if (!all && (v == target_ || v->readers_.load(memory_order::acquire) != 0)) {
+      at = &v->next_;
+      continue;
+    }
+    *at = v->next_;
+    delete v;
   }
 }
 
@@ -124,13 +128,16 @@ TAGMA_COLD TAGMA_DECL void stored_variable::assign(const void* elements) {
 }
 
 TAGMA_COLD TAGMA_DECL void stored_variable::adopt(owned<memory_block>&& elements) {
-  static_cast<void>(begin_update(false));
+  mutex_.lock();
   try {
     target_ = take(static_cast<owned<memory_block>&&>(elements));
   } catch (...) {
     abandon_update();
     throw;
   }
+  current_.store(target_, memory_order::release);
+  moves_.fetch_add(1, memory_order::acq_rel);
+  drop_versions(false);
   end_update();
 }
 

@@ -162,6 +162,42 @@ TEST_CASE("a priority queue and a shuffled one in graphs") {
   s.run(put_many, xs = tg::tensor<float>({2, 2}, {5.0f, 5.0f, 1.0f, 1.0f}), ns = tg::tensor<std::int64_t>({2}, {5, 1}));
   s.run(put, x = tg::tensor<float>({2}, {3.0f, 3.0f}), n = std::int64_t{3});
   CHECK(s.run(get) == tg::tensor<float>({3, 2}, {1.0f, 1.0f, 3.0f, 3.0f, 5.0f, 5.0f}));
+  CHECK_THAT(text_of([&] {
+               s.run(put_many, xs = tg::tensor<float>({2, 2}), ns = tg::tensor<std::int64_t>({0}));
+             }),
+             Catch::Contains("0 priorities for 2 rows"));
+}
+
+TEST_CASE("a batch for which a run has no memory stays in its queue") {
+  constexpr tg::queue_of<"large", queue_options{.kind = queue_kind::padding},
+                         tg::spec<float, tg::dyn, tg::dyn, tg::dyn>>
+      q;
+  const auto v = tg::placeholder<"v", float, tg::dyn, tg::dyn, tg::dyn>();
+  const auto put = tg::enqueue(q, v);
+  const auto all = tg::dequeue_many<3>(q);
+  const auto one = tg::dequeue(q);
+  const auto program = tg::compile([=] { return tg::outputs(put, all, one); });
+  tg::session s(program);
+  s.run(put, v = tg::tensor<float>({3000000, 1, 1}));
+  s.run(put, v = tg::tensor<float>({1, 3000000, 1}));
+  s.run(put, v = tg::tensor<float>({1, 1, 3000000}));
+  CHECK_FALSE(text_of([&] { static_cast<void>(s.run(all)); }).empty());
+  CHECK(s.run(one).dims() == tg::shape{3000000, 1, 1});
+  CHECK(s.run(one).dims() == tg::shape{1, 3000000, 1});
+  CHECK(s.run(one).dims() == tg::shape{1, 1, 3000000});
+}
+
+TEST_CASE("one element of six open axes leaves a queue as it is") {
+  constexpr tg::queue_of<"six", queue_options{}, tg::spec<float, tg::dyn, tg::dyn, tg::dyn, tg::dyn, tg::dyn, tg::dyn>>
+      q;
+  const auto v = tg::placeholder<"v", float, tg::dyn, tg::dyn, tg::dyn, tg::dyn, tg::dyn, tg::dyn>();
+  const auto put = tg::enqueue(q, v);
+  const auto one = tg::dequeue(q);
+  const auto program = tg::compile([=] { return tg::outputs(put, one); });
+  tg::session s(program);
+  const tg::tensor<float> given({1, 2, 1, 1, 3, 1}, {1, 2, 3, 4, 5, 6});
+  s.run(put, v = given);
+  CHECK(s.run(one) == given);
 }
 
 TEST_CASE("runs that wait hold no thread, and end when they can, are cancelled or the queue is closed") {

@@ -30,6 +30,8 @@ class queue_step : public kernel_state, public runtime::stop_hook, public runtim
  protected:
   /// What the step does when its attempt has ended well.
   virtual void finish() = 0;
+  /// True if what its attempt has is taken from the queue.
+  [[nodiscard]] virtual bool takes() const { return false; }
   [[nodiscard]] const kernel_args& args() const { return args_; }
   [[nodiscard]] runtime::queue& queue() const { return *queue_; }
 
@@ -60,6 +62,7 @@ class dequeue_step : public queue_step {
 
  private:
   TAGMA_DECL void finish() override;
+  [[nodiscard]] bool takes() const override { return true; }
 
  protected:
   /// The results are views of characters in the elements, which stay until the next run of this step.

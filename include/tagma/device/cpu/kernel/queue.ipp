@@ -17,7 +17,9 @@ TAGMA_DECL void queue_step::ended(std::exception_ptr error) noexcept { end(error
   try {
     finish();
   } catch (...) {
-    return done.fail(std::current_exception());
+    std::exception_ptr why = std::current_exception();
+    if (!elements.empty() && takes()) queue_->give_back(static_cast<runtime::queue_elements&&>(elements));
+    return done.fail(static_cast<std::exception_ptr&&>(why));
   }
   done.succeed();
 }
@@ -33,10 +35,10 @@ TAGMA_DECL void enqueue_step::start(const kernel_args& args, const run_context& 
     }
     const array_view<const raw_view> all(tensors, count);
     const auto* const priorities = first == 2 ? args.in[1].as<const std::int64_t>() : nullptr;
+    const array_view<const std::int64_t> of_rows(priorities,
+                                                 first == 2 ? static_cast<std::size_t>(args.in[1].elements()) : 0);
     runtime::queue_elements made =
-        args.attributes[0] == 0 ? q.make(all, priorities == nullptr ? 0 : *priorities)
-        : priorities == nullptr ? q.make_rows(all)
-                                : q.make_rows(all, {priorities, static_cast<std::size_t>(args.in[1].elements())});
+        args.attributes[0] == 0 ? q.make(all, priorities) : q.make_rows(all, first == 2 ? &of_rows : nullptr);
     own.count_ = made.size();
     q.enqueue(own, static_cast<runtime::queue_elements&&>(made));
   });
@@ -71,8 +73,8 @@ TAGMA_DECL void late_dequeue_step::finish() {
   for (std::size_t i = 0; i < components.size(); ++i) {
     const operand& out = args().outs[i];
     const bool open = !components[i].dims.is_static();
-    const shape dims = runtime::dims_of_batch(elements, i, components[i].dims);
-    const shape own = one ? dims.sub(1, dims.rank) : dims;
+    const shape own =
+        one ? elements.front().component(i).dims : runtime::dims_of_batch(elements, i, components[i].dims);
     std::byte* to = out.data;
     if (args().late != nullptr && (open || queue_is_open())) {
       to = args().late->allocate(static_cast<int>(i), own);
@@ -81,7 +83,10 @@ TAGMA_DECL void late_dequeue_step::finish() {
     }
     if (to == nullptr) continue;
     if (open) std::memset(to, 0, raw_view{nullptr, components[i].type, own}.bytes());
-    runtime::write_batch(elements, i, dims, to);
+    if (one)
+      runtime::copy_into_corner(to, own, elements.front().component(i));
+    else
+      runtime::write_batch(elements, i, own, to);
   }
   if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
 }
