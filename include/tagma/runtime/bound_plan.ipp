@@ -121,6 +121,7 @@ TAGMA_COLD TAGMA_DECL std::string bound_plan::step_text(std::size_t s) const {
                                " on ", short_name(device_at(n.device).name)});
   const char* before = " of ";
   for (const operand& o : calls_[s].in) {
+    if (o.type == dtype::none) continue;  // a resource
     detail::append_spec(text, before, o.type, o.dims);
     before = " and ";
   }
