@@ -2796,15 +2796,15 @@ class heap_resources {
   [[nodiscard]] array_view<const plan::plan_resource> list() const { return list_; }
   /// As `resource_finder`: those of a compiled program are found in the same way.
   [[nodiscard]] TAGMA_COLD static heap_array<counted<resource>> find(state_container& state, std::string_view prefix,
-                                                                     array_view<const plan::plan_resource> named,
-                                                                     bool adds) {
+                                                                     array_view<const plan::plan_resource> named) {
     heap_array<counted<resource>> found(named.size());
-    for (std::size_t i = 0; i < found.size(); ++i) {
+    for (std::size_t k = 0; k < 2 * found.size(); ++k) {  // as in those, all are compared first
+      const std::size_t i = k % found.size();
       const resource_functions& functions = find_resource(named[i]);
       const std::string name = name_in_container(prefix, named[i].name);
       const resource_request request{named[i].kind, name, named[i].attributes};
-      found[i] = adds ? state.find_or_add(named[i].kind, name, [&] { return functions.make(request); })
-                      : state.find(named[i].kind, name);
+      found[i] = k < found.size() ? state.find(named[i].kind, name)
+                                  : state.find_or_add(named[i].kind, name, [&] { return functions.make(request); });
       if (found[i]) functions.check(*found[i], request);
     }
     return found;

@@ -23522,7 +23522,8 @@ class state_container final : public counted_object {
   [[nodiscard]] access_function access() const { return access_; }
   [[nodiscard]] gate& runs() { return gate_; }
 
-  /// The resource of this kind and name, or what `make` gives, from then on. One thread at a time makes one.
+  /// The resource of this kind and name, or what `make` gives, from then on, which may be nothing. One thread at a time
+  /// makes one.
   template <class Make>
   [[nodiscard]] counted<resource> find_or_add(std::string_view kind, std::string_view name, const Make& make) {
     return find_or_make(
@@ -23610,7 +23611,7 @@ TAGMA_COLD TAGMA_DECL counted<resource> state_container::find_or_make(std::strin
   const std::uint64_t hash = hash_combine(hash_text(kind), hash_text(name));
   if (resource* const found = find(kind, name, hash)) return counted<resource>(found);
   counted<resource> made = make(of);
-  add(made, hash);
+  if (made) add(made, hash);
   return made;
 }
 
@@ -25127,8 +25128,9 @@ class stored_variable final : public resource {
   void move(bool keep);
   void copy(variable_version& to, const variable_version& from) const;
   variable_version* add_version(std::string_view what);
-  /// @param all else those that are read, and the target of the update, stay
-  void drop_versions(bool all);
+  void drop_versions();
+  /// But for those that are read, and the target of the update.
+  void drop_unread();
 
   /// A version that has such elements; it is the current one if there is none.
   variable_version* take(owned<memory_block>&& elements);
@@ -25188,12 +25190,20 @@ TAGMA_COLD TAGMA_DECL stored_variable::stored_variable(std::string name, const t
   set_initialized();
 }
 
-TAGMA_DECL stored_variable::~stored_variable() { drop_versions(true); }
+TAGMA_DECL stored_variable::~stored_variable() { drop_versions(); }
 
-TAGMA_COLD TAGMA_DECL void stored_variable::drop_versions(bool all) {
+TAGMA_COLD TAGMA_DECL void stored_variable::drop_versions() {
+  while (first_ != nullptr) {
+    variable_version* const gone = first_;
+    first_ = gone->next_;
+    delete gone;
+  }
+}
+
+TAGMA_COLD TAGMA_DECL void stored_variable::drop_unread() {
   for (variable_version** at = &first_; *at != nullptr;) {
     variable_version* const v = *at;
-    if (!all && (v == target_ || v->readers_.load(memory_order::acquire) != 0)) {
+    if (v == target_ || v->readers_.load(memory_order::acquire) != 0) {
       at = &v->next_;
       continue;
     }
@@ -25300,7 +25310,7 @@ TAGMA_COLD TAGMA_DECL void stored_variable::adopt(owned<memory_block>&& elements
   }
   current_.store(target_, memory_order::release);
   moves_.fetch_add(1, memory_order::acq_rel);
-  drop_versions(false);
+  drop_unread();
   end_update();
 }
 
@@ -27763,12 +27773,11 @@ struct session_options {
 
 namespace runtime {
 
-/// Finds the resources of a program in a container, or puts them there. Throws InvalidArgument for one that is another.
+/// Finds the resources of a program in a container, or puts them there.
 /// @param prefix of their names, or nothing
 /// @param of where the program is data, its resources
-/// @param adds else those that are not there are left out
 using resource_finder = heap_array<counted<resource>> (*)(state_container& state, std::string_view prefix,
-                                                          array_view<const plan::plan_resource> of, bool adds);
+                                                          array_view<const plan::plan_resource> of);
 
 /// A name of the program as the container knows it.
 [[nodiscard]] std::string name_in_container(std::string_view prefix, std::string_view name,
@@ -27857,7 +27866,7 @@ class session_core {
 
   /// Takes the variables of the program from the container, or puts them there.
   /// Throws InvalidArgument that names a variable which is another one there.
-  void find_variables(bool with_values, std::string_view prefix);
+  void find_variables(bool with_values, std::string_view prefix, bool adds);
   /// Idle plans of other sessions go where there is no room.
   counted<stored_variable> make_variable(const std::string& name, const tensor_spec& spec, int device);
   void check_variable(const stored_variable& v, const tensor_spec& spec, int device) const;
@@ -28343,10 +28352,11 @@ TAGMA_COLD TAGMA_DECL session_core::session_core(array_view<const plan::plan_var
       !prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
     fail(status_code::invalid_argument,
          {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
-  // A session that is refused leaves nothing behind.
-  if (resources != nullptr) resources(*state_, options.variable_prefix, named, false);
-  find_variables(options.initialize, options.variable_prefix);
-  if (resources != nullptr) resources_ = resources(*state_, options.variable_prefix, named, true);
+  // What is there is compared before anything is added: a session that is refused leaves nothing behind.
+  stored_.allocate(variables_.size());
+  find_variables(options.initialize, options.variable_prefix, false);
+  if (resources != nullptr) resources_ = resources(*state_, options.variable_prefix, named);
+  find_variables(options.initialize, options.variable_prefix, true);
 }
 
 TAGMA_COLD TAGMA_DECL session_core::~session_core() { close(-1); }
@@ -28378,11 +28388,7 @@ TAGMA_COLD TAGMA_DECL void session_core::initialize(std::size_t i, stored_variab
   });
 }
 
-TAGMA_COLD TAGMA_DECL void session_core::find_variables(bool with_values, std::string_view prefix) {
-  stored_.allocate(variables_.size());
-  for (const plan::plan_variable& v : variables_)
-    if (const counted<resource> found = state_->find("variable", name_in_container(prefix, v.name, v.suffix)))
-      check_variable(static_cast<const stored_variable&>(*found), v.spec, devices_[v.device].number);
+TAGMA_COLD TAGMA_DECL void session_core::find_variables(bool with_values, std::string_view prefix, bool adds) {
   all_initialized_ = with_values;
   for (std::size_t i = 0; i < stored_.size(); ++i) {
     const plan::plan_variable& v = variables_[i];
@@ -28391,13 +28397,15 @@ TAGMA_COLD TAGMA_DECL void session_core::find_variables(bool with_values, std::s
     const int device = devices_[v.device].number;
     const std::string name = name_in_container(prefix, v.name, v.suffix);
     const counted<resource> found = state_->find_or_add("variable", name, [&] {
+      if (!adds) return counted<resource>();
       const counted<stored_variable> made = make_variable(name, v.spec, device);
       if (begins) initialize(i, *made);
       return counted<resource>(made.get());
     });
+    if (!found) continue;
     stored_[i] = counted<stored_variable>(static_cast<stored_variable*>(found.get()));
     check_variable(*stored_[i], v.spec, device);
-    if (begins && !stored_[i]->initialized()) {
+    if (adds && begins && !stored_[i]->initialized()) {
       const pass alone(*this, true, {});
       initialize(i, *stored_[i]);
     }
@@ -30106,17 +30114,17 @@ constexpr auto find_unmade() {
 /// Finds the resources of a program, each by the functions of its operation.
 template <class Tables, std::size_t... I>
 TAGMA_COLD heap_array<counted<runtime::resource>> find_resources(runtime::state_container& state,
-                                                                 std::string_view prefix, bool adds,
-                                                                 std::index_sequence<I...>) {
+                                                                 std::string_view prefix, std::index_sequence<I...>) {
   constexpr runtime::resource_functions functions[] = {
       {&named_resource<Tables, I>::functions::make, &named_resource<Tables, I>::functions::check}...};
   heap_array<counted<runtime::resource>> found(sizeof...(I));
-  for (std::size_t i = 0; i < sizeof...(I); ++i) {
+  for (std::size_t k = 0; k < 2 * sizeof...(I); ++k) {  // what is there is compared before anything is added
+    const std::size_t i = k % sizeof...(I);
     const plan::plan_resource& named = Tables::resources[i];
     const std::string name = runtime::name_in_container(prefix, named.name);
     const runtime::resource_request request{named.kind, name, named.attributes};
-    found[i] = adds ? state.find_or_add(named.kind, name, [&] { return functions[i].make(request); })
-                    : state.find(named.kind, name);
+    found[i] = k < sizeof...(I) ? state.find(named.kind, name)
+                                : state.find_or_add(named.kind, name, [&] { return functions[i].make(request); });
     if (found[i]) functions[i].check(*found[i], request);
   }
   return found;
@@ -30126,10 +30134,9 @@ template <class Tables>
   if constexpr (Tables::resources.size() == 0 || !std::is_void_v<decltype(find_unmade<Tables>())>)
     return nullptr;
   else
-    return
-        [](runtime::state_container& state, std::string_view prefix, array_view<const plan::plan_resource>, bool adds) {
-          return find_resources<Tables>(state, prefix, adds, std::make_index_sequence<Tables::resources.size()>{});
-        };
+    return [](runtime::state_container& state, std::string_view prefix, array_view<const plan::plan_resource>) {
+      return find_resources<Tables>(state, prefix, std::make_index_sequence<Tables::resources.size()>{});
+    };
 }
 
 /// What a session does with its program: variables, devices, and runs by plans that are constants. <tagma/late.hpp> has

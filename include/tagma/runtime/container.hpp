@@ -61,7 +61,8 @@ class state_container final : public counted_object {
   [[nodiscard]] access_function access() const { return access_; }
   [[nodiscard]] gate& runs() { return gate_; }
 
-  /// The resource of this kind and name, or what `make` gives, from then on. One thread at a time makes one.
+  /// The resource of this kind and name, or what `make` gives, from then on, which may be nothing. One thread at a time
+  /// makes one.
   template <class Make>
   [[nodiscard]] counted<resource> find_or_add(std::string_view kind, std::string_view name, const Make& make) {
     return find_or_make(

@@ -18,7 +18,7 @@ TAGMA_COLD TAGMA_DECL counted<resource> state_container::find_or_make(std::strin
   const std::uint64_t hash = hash_combine(hash_text(kind), hash_text(name));
   if (resource* const found = find(kind, name, hash)) return counted<resource>(found);
   counted<resource> made = make(of);
-  add(made, hash);
+  if (made) add(made, hash);
   return made;
 }
 

@@ -81,17 +81,17 @@ constexpr auto find_unmade() {
 /// Finds the resources of a program, each by the functions of its operation.
 template <class Tables, std::size_t... I>
 TAGMA_COLD heap_array<counted<runtime::resource>> find_resources(runtime::state_container& state,
-                                                                 std::string_view prefix, bool adds,
-                                                                 std::index_sequence<I...>) {
+                                                                 std::string_view prefix, std::index_sequence<I...>) {
   constexpr runtime::resource_functions functions[] = {
       {&named_resource<Tables, I>::functions::make, &named_resource<Tables, I>::functions::check}...};
   heap_array<counted<runtime::resource>> found(sizeof...(I));
-  for (std::size_t i = 0; i < sizeof...(I); ++i) {
+  for (std::size_t k = 0; k < 2 * sizeof...(I); ++k) {  // what is there is compared before anything is added
+    const std::size_t i = k % sizeof...(I);
     const plan::plan_resource& named = Tables::resources[i];
     const std::string name = runtime::name_in_container(prefix, named.name);
     const runtime::resource_request request{named.kind, name, named.attributes};
-    found[i] = adds ? state.find_or_add(named.kind, name, [&] { return functions[i].make(request); })
-                    : state.find(named.kind, name);
+    found[i] = k < sizeof...(I) ? state.find(named.kind, name)
+                                : state.find_or_add(named.kind, name, [&] { return functions[i].make(request); });
     if (found[i]) functions[i].check(*found[i], request);
   }
   return found;
@@ -101,10 +101,9 @@ template <class Tables>
   if constexpr (Tables::resources.size() == 0 || !std::is_void_v<decltype(find_unmade<Tables>())>)
     return nullptr;
   else
-    return
-        [](runtime::state_container& state, std::string_view prefix, array_view<const plan::plan_resource>, bool adds) {
-          return find_resources<Tables>(state, prefix, adds, std::make_index_sequence<Tables::resources.size()>{});
-        };
+    return [](runtime::state_container& state, std::string_view prefix, array_view<const plan::plan_resource>) {
+      return find_resources<Tables>(state, prefix, std::make_index_sequence<Tables::resources.size()>{});
+    };
 }
 
 /// What a session does with its program: variables, devices, and runs by plans that are constants. <tagma/late.hpp> has

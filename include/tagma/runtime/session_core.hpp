@@ -40,12 +40,11 @@ struct session_options {
 
 namespace runtime {
 
-/// Finds the resources of a program in a container, or puts them there. Throws InvalidArgument for one that is another.
+/// Finds the resources of a program in a container, or puts them there.
 /// @param prefix of their names, or nothing
 /// @param of where the program is data, its resources
-/// @param adds else those that are not there are left out
 using resource_finder = heap_array<counted<resource>> (*)(state_container& state, std::string_view prefix,
-                                                          array_view<const plan::plan_resource> of, bool adds);
+                                                          array_view<const plan::plan_resource> of);
 
 /// A name of the program as the container knows it.
 [[nodiscard]] std::string name_in_container(std::string_view prefix, std::string_view name,
@@ -134,7 +133,7 @@ class session_core {
 
   /// Takes the variables of the program from the container, or puts them there.
   /// Throws InvalidArgument that names a variable which is another one there.
-  void find_variables(bool with_values, std::string_view prefix);
+  void find_variables(bool with_values, std::string_view prefix, bool adds);
   /// Idle plans of other sessions go where there is no room.
   counted<stored_variable> make_variable(const std::string& name, const tensor_spec& spec, int device);
   void check_variable(const stored_variable& v, const tensor_spec& spec, int device) const;

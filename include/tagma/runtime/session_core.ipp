@@ -37,10 +37,11 @@ TAGMA_COLD TAGMA_DECL session_core::session_core(array_view<const plan::plan_var
       !prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
     fail(status_code::invalid_argument,
          {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
-  // A session that is refused leaves nothing behind.
-  if (resources != nullptr) resources(*state_, options.variable_prefix, named, false);
-  find_variables(options.initialize, options.variable_prefix);
-  if (resources != nullptr) resources_ = resources(*state_, options.variable_prefix, named, true);
+  // What is there is compared before anything is added: a session that is refused leaves nothing behind.
+  stored_.allocate(variables_.size());
+  find_variables(options.initialize, options.variable_prefix, false);
+  if (resources != nullptr) resources_ = resources(*state_, options.variable_prefix, named);
+  find_variables(options.initialize, options.variable_prefix, true);
 }
 
 TAGMA_COLD TAGMA_DECL session_core::~session_core() { close(-1); }
@@ -72,11 +73,7 @@ TAGMA_COLD TAGMA_DECL void session_core::initialize(std::size_t i, stored_variab
   });
 }
 
-TAGMA_COLD TAGMA_DECL void session_core::find_variables(bool with_values, std::string_view prefix) {
-  stored_.allocate(variables_.size());
-  for (const plan::plan_variable& v : variables_)
-    if (const counted<resource> found = state_->find("variable", name_in_container(prefix, v.name, v.suffix)))
-      check_variable(static_cast<const stored_variable&>(*found), v.spec, devices_[v.device].number);
+TAGMA_COLD TAGMA_DECL void session_core::find_variables(bool with_values, std::string_view prefix, bool adds) {
   all_initialized_ = with_values;
   for (std::size_t i = 0; i < stored_.size(); ++i) {
     const plan::plan_variable& v = variables_[i];
@@ -85,13 +82,15 @@ TAGMA_COLD TAGMA_DECL void session_core::find_variables(bool with_values, std::s
     const int device = devices_[v.device].number;
     const std::string name = name_in_container(prefix, v.name, v.suffix);
     const counted<resource> found = state_->find_or_add("variable", name, [&] {
+      if (!adds) return counted<resource>();
       const counted<stored_variable> made = make_variable(name, v.spec, device);
       if (begins) initialize(i, *made);
       return counted<resource>(made.get());
     });
+    if (!found) continue;
     stored_[i] = counted<stored_variable>(static_cast<stored_variable*>(found.get()));
     check_variable(*stored_[i], v.spec, device);
-    if (begins && !stored_[i]->initialized()) {
+    if (adds && begins && !stored_[i]->initialized()) {
       const pass alone(*this, true, {});
       initialize(i, *stored_[i]);
     }

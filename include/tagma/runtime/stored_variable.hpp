@@ -127,8 +127,9 @@ class stored_variable final : public resource {
   void move(bool keep);
   void copy(variable_version& to, const variable_version& from) const;
   variable_version* add_version(std::string_view what);
-  /// @param all else those that are read, and the target of the update, stay
-  void drop_versions(bool all);
+  void drop_versions();
+  /// But for those that are read, and the target of the update.
+  void drop_unread();
 
   /// A version that has such elements; it is the current one if there is none.
   variable_version* take(owned<memory_block>&& elements);

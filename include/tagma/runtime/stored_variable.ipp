@@ -25,12 +25,20 @@ TAGMA_COLD TAGMA_DECL stored_variable::stored_variable(std::string name, const t
   set_initialized();
 }
 
-TAGMA_DECL stored_variable::~stored_variable() { drop_versions(true); }
+TAGMA_DECL stored_variable::~stored_variable() { drop_versions(); }
 
-TAGMA_COLD TAGMA_DECL void stored_variable::drop_versions(bool all) {
+TAGMA_COLD TAGMA_DECL void stored_variable::drop_versions() {
+  while (first_ != nullptr) {
+    variable_version* const gone = first_;
+    first_ = gone->next_;
+    delete gone;
+  }
+}
+
+TAGMA_COLD TAGMA_DECL void stored_variable::drop_unread() {
   for (variable_version** at = &first_; *at != nullptr;) {
     variable_version* const v = *at;
-    if (!all && (v == target_ || v->readers_.load(memory_order::acquire) != 0)) {
+    if (v == target_ || v->readers_.load(memory_order::acquire) != 0) {
       at = &v->next_;
       continue;
     }
@@ -137,7 +145,7 @@ TAGMA_COLD TAGMA_DECL void stored_variable::adopt(owned<memory_block>&& elements
   }
   current_.store(target_, memory_order::release);
   moves_.fetch_add(1, memory_order::acq_rel);
-  drop_versions(false);
+  drop_unread();
   end_update();
 }
 
