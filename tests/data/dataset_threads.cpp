@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "support/errors.hpp"
+#include "tagma/autotune.hpp"
 
 namespace {
 
@@ -24,7 +25,7 @@ namespace tg = tagma;
 namespace ds = tagma::datasets;
 using namespace std::chrono_literals;
 using tg::status_code;
-using tg::test::code_of;
+using tg::test::code_of, tg::test::text_of;
 using number = std::int64_t;
 
 /// A token as std::stop_token is one.
@@ -108,6 +109,74 @@ TEST_CASE("without an order the first that is ready comes first") {
   std::sort(all.begin(), all.end());
   REQUIRE(all.size() == 40);
   for (number i = 0; i < 40; ++i) CHECK(all[static_cast<std::size_t>(i)] == i);
+}
+
+TEST_CASE("stages behind a map without order give each element once, and have no position") {
+  const auto doubled = ds::range(60).map([](number x) { return x * 2; }, {.threads = 2, .ordered = false});
+  const auto one = [](const tg::tensor<number>& t) { return t[0]; };
+  const auto same = [](number x) { return x; };
+  const std::vector<tg::dataset<number>> all{
+      doubled.prefetch(2),
+      doubled.prefetch(ds::autotune),
+      doubled.map(same, ds::autotune),
+      doubled.map(same, {.threads = 2}),
+      doubled.map(same, {.threads = 2, .ordered = false}),
+      doubled.batch(1).map(one),
+      doubled.batch(7).prefetch(1).unbatch().map(one),
+      doubled.interleave([](number x) { return ds::from_tensors(x); }, {.cycle = 3, .ahead = 1}),
+      ds::range(6).interleave(
+          [](number x) {
+            return ds::range(x * 10, x * 10 + 10).map([](number y) { return y * 2; }, {.threads = 2, .ordered = false});
+          },
+          {.cycle = 2, .ahead = 2}),
+      ds::zip(doubled, ds::range(60)).map([](number x, number) { return x; }),
+      doubled.shuffle(10, 1),
+      doubled.cache(),
+      ds::range(0).concatenate(doubled)};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const bool limited : {false, true}) {
+      CAPTURE(i, limited);
+      auto pass = all[i].iterator();
+      std::vector<number> read;
+      for (number x = 0; limited ? pass.next(x, tg::timeout(1min)) : pass.next(x);) {
+        read.push_back(x);
+        if (read.size() % 20 == 1)
+          CHECK(text_of([&] { (void)pass.state(); }) ==
+                "FailedPrecondition: a map whose results come in any order has no position to go on from");
+      }
+      std::sort(read.begin(), read.end());
+      REQUIRE(read.size() == 60);
+      for (number k = 0; k < 60; ++k) CHECK(read[static_cast<std::size_t>(k)] == 2 * k);
+    }
+  // Another process, whose cache is filled anew, may have another order.
+  CHECK(code_of([&] { (void)all[11].iterator().state(); }) == status_code::failed_precondition);
+  // By number there is an order.
+  const auto numbered = doubled.batch(1).map(one).global_shuffle(3);
+  auto pass = numbered.iterator();
+  (void)pass.next();
+  const number second = numbered.resume(pass.state()).next();
+  CHECK(pass.next() == second);
+  // A position in a map with order is none of a map without.
+  const ds::position of_ordered = ds::range(60).map(same, {.threads = 2}).iterator().state();
+  CHECK(code_of([&] { (void)ds::range(60).map(same, {.threads = 2, .ordered = false}).resume(of_ordered); }) ==
+        status_code::invalid_argument);
+}
+
+TEST_CASE("a prefetch knows of a map without order that it met between two positions") {
+  // The second of the datasets that are read in turn gives its elements in any order: what is behind it has no
+  // position, also where that dataset has ended, and where the last mark of the prefetch lies before it.
+  const auto data = ds::range(3).flat_map([](number x) {
+    const auto ten = ds::range(10 * x, 10 * x + 10);
+    const auto same = [](number y) { return y; };
+    return x == 1 ? ten.map(same, {.threads = 2, .ordered = false}) : ten.map(same);
+  });
+  for (const auto& of : {data.prefetch(1), data.shuffle(2, 1), data.prefetch(1).map([](number x) { return x; })}) {
+    auto pass = of.iterator();
+    for (int i = 0; i < 15; ++i) (void)pass.next();
+    CHECK(code_of([&] { (void)pass.state(); }) == status_code::failed_precondition);
+    for (int i = 0; i < 10; ++i) (void)pass.next();
+    CHECK(code_of([&] { (void)pass.state(); }) == status_code::failed_precondition);
+  }
 }
 
 TEST_CASE("a function that ends its dataset lets those finish that others work on") {

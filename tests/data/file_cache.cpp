@@ -41,6 +41,24 @@ struct counted {
   }
 };
 
+TEST_CASE("elements that come in any order have positions when a file has their order") {
+  const tg::test::temporary_directory directory;
+  const std::string path = directory / "x.cache";
+  const auto data = ds::range(60).map([](number x) { return x; }, {.threads = 3, .ordered = false}).cache(path);
+  auto first = data.iterator();
+  (void)first.next();
+  CHECK(code_of([&] { (void)first.state(); }) == status_code::failed_precondition);
+  const std::vector<number> order = all(data);
+  auto second = data.iterator();
+  for (std::size_t i = 0; i < 25; ++i) CHECK(second.next() == order[i]);
+  const ds::position at = second.state();
+  CHECK(data.resume(at).next() == order[25]);
+  std::filesystem::remove(path);
+  CHECK(text_of([&] { (void)data.resume(at).next(); }) ==
+        "FailedPrecondition: " + path +
+            ": is gone, and a position in it means nothing for elements that come in any order");
+}
+
 TEST_CASE("the first whole pass writes the file, and others read it") {
   const tg::test::temporary_directory directory;
   const std::string path = directory / "x.cache";

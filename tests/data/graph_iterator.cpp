@@ -50,6 +50,22 @@ TEST_CASE("a run gets one element, however many read it, until the end", "[scena
   CHECK(other.run(number) == 11);
 }
 
+TEST_CASE("a map without order, and stages behind it, give a graph each element once") {
+  const auto doubled =
+      tg::datasets::range(40).map([](std::int64_t x) { return x * 2; }, {.threads = 2, .ordered = false});
+  const auto first = [](const tg::tensor<std::int64_t>& t) { return t[0]; };
+  const tg::container state;
+  tg::session session(program, {.state = state});
+  for (const auto& data : {doubled, doubled.batch(1).map(first), doubled.batch(1).prefetch(2).map(first)}) {
+    tg::set_iterator(state, numbers, data);
+    std::set<std::int64_t> all;
+    for (int i = 0; i < 40; ++i) all.insert(session.run(number));
+    CHECK(all.size() == 40);
+    CHECK(code_of([&] { (void)session.run(number); }) == status_code::out_of_range);
+    CHECK(code_of([&] { (void)tg::iterator_position(state, numbers); }) == status_code::failed_precondition);
+  }
+}
+
 TEST_CASE("elements of several components, with texts and extents that change") {
   using text = std::string_view;
   constexpr tg::iterator_of<"batches", tg::spec<float, tg::dyn, 2>, tg::spec<text, tg::dyn>, tg::spec<bool>> batches;

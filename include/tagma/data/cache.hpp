@@ -21,14 +21,17 @@ namespace tagma::datasets::detail {
 template <class T>
 class cached final : public stage_behind<T, T> {
   struct whole_pass final : counted_object {
-    explicit whole_pass(std::vector<T>&& elements) : all(std::move(elements)) {}
+    whole_pass(std::vector<T>&& elements, bool order_is_lost) : all(std::move(elements)), lost_order(order_is_lost) {}
     std::vector<T> all;
+    bool lost_order;  // whoever keeps the elements of another pass may have another order
   };
   using elements = counted<const whole_pass>;
 
   class pass final : public cursor<T> {
    public:
-    pass(const cached& of, iteration& in) : of_(of), in_(in), counters_(in.counters_of(of)), kept_(of.kept()) {}
+    pass(const cached& of, iteration& in) : of_(of), in_(in), counters_(in.counters_of(of)), kept_(of.kept()) {
+      if (kept_ && kept_->lost_order) in.lose_order();
+    }
     got advance(T& to) override {
       if (kept_) {
         if (next_ >= kept_->all.size()) return got::end;
@@ -40,7 +43,7 @@ class cached final : public stage_behind<T, T> {
       if (g == got::interrupted) return g;
       if (g == got::end) {
         if (whole_) {
-          kept_ = of_.keep(std::move(own_));
+          kept_ = of_.keep(std::move(own_), in_.has_lost_order());
           next_ = kept_->all.size();
         }
         whole_ = false;
@@ -99,8 +102,8 @@ class cached final : public stage_behind<T, T> {
     const mutex_lock lock(mutex_);
     return kept_;
   }
-  [[nodiscard]] elements keep(std::vector<T>&& all) const {
-    auto mine = make_counted<const whole_pass>(std::move(all));
+  [[nodiscard]] elements keep(std::vector<T>&& all, bool lost_order) const {
+    auto mine = make_counted<const whole_pass>(std::move(all), lost_order);
     const mutex_lock lock(mutex_);
     if (!kept_) kept_ = std::move(mine);
     return kept_;

@@ -123,6 +123,9 @@ class file_cached final : public stage_behind<T, T> {
         reader_ = std::make_unique<cache_reader>(of_.path_, head);
       } catch (const error& e) {
         if (e.code() != status_code::not_found) throw;
+        if (to_pass_ > 0 && of_.input_->in_any_order())
+          fail(status_code::failed_precondition,
+               {of_.path_, ": is gone, and a position in it means nothing for elements that come in any order"});
         input_ = datasets::start(*of_.input_, 0, in_);
         try {
           writer_ = std::make_unique<cache_writer>(of_.path_, head);

@@ -77,8 +77,10 @@ class dataset_iterator {
   }
 
   /// Where this is, for `dataset::resume` of the same dataset in any process: a few whole numbers.
-  /// Throws `failed_precondition` where a map gives its results in any order.
+  /// Throws `failed_precondition` where a map gives its results in any order, unless a cache in a file has its order.
   [[nodiscard]] TAGMA_COLD datasets::position state() const {
+    if (pass_->in.has_lost_order())
+      fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
     datasets::number_list numbers;
     numbers.push(fingerprint());
     pass_->at->save(numbers);

@@ -27,6 +27,8 @@ class any_stage : public counted_object {
   [[nodiscard]] bool indexed() const { return indexed_; }
   /// Whether a cursor has threads, which `get` would not use.
   [[nodiscard]] bool threaded() const { return threaded_; }
+  /// Whether elements may come in another order each time, as those of a map without order.
+  [[nodiscard]] bool in_any_order() const { return in_any_order_; }
   /// Appends what tells this pipeline from another one.
   virtual void describe(std::string& to) const = 0;
   /// The stages that this one reads, one by one; nullptr behind the last.
@@ -34,7 +36,7 @@ class any_stage : public counted_object {
 
  protected:
   /// Said where a stage is made, as they never change.
-  bool indexed_ = false, threaded_ = false;
+  bool indexed_ = false, threaded_ = false, in_any_order_ = false;
 };
 
 /// What a stage did in a pass so far. Threads count at once; each number is right by itself.

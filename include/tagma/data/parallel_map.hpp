@@ -25,7 +25,7 @@ namespace tagma::datasets {
 /// How a map uses threads.
 struct parallel {
   int threads = 0;      ///< that call the function; 0: whoever asks for the element
-  bool ordered = true;  ///< elements keep their order; otherwise the first that is ready comes first
+  bool ordered = true;  ///< keep their order; otherwise the first that is ready comes first, and `state` throws
   extent ahead = 0;     ///< elements that are worked on or ready at most; 0: twice as many as threads
 };
 
@@ -44,6 +44,7 @@ class parallel_map final : public stage_behind<In, Out> {
           guard_(runtime::no_limits, 0, &closing_),
           inner_(guard_, closing_, in) {
       input_ = datasets::start(*of.input_, epoch, inner_);
+      if (!of.options_.ordered) in.lose_order();
     }
     ~pass() override {
       closing_.begin();
@@ -79,8 +80,7 @@ class parallel_map final : public stage_behind<In, Out> {
       }
     }
     TAGMA_COLD void save(number_list& to) const override {
-      if (!of_.options_.ordered)
-        fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
+      if (!of_.options_.ordered) return;
       to.push(ended_ ? 1 : 0);
       if (started_ && working_ == 0) {
         to.push(0);
@@ -209,6 +209,7 @@ class parallel_map final : public stage_behind<In, Out> {
       : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), options_(options) {
     this->indexed_ = this->input_->indexed();
     this->threaded_ = true;
+    this->in_any_order_ = this->in_any_order_ || !options.ordered;
   }
 
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
@@ -226,7 +227,7 @@ class parallel_map final : public stage_behind<In, Out> {
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
-    to += ".parallel_map";
+    to += options_.ordered ? ".parallel_map" : ".parallel_map in any order";
   }
 
  private:

@@ -233,6 +233,7 @@ class concatenated final : public stage<T> {
   concatenated(stage_of<T> first, stage_of<T> second) : first_(std::move(first)), second_(std::move(second)) {
     this->indexed_ = first_->indexed() && second_->indexed();
     this->threaded_ = first_->threaded() || second_->threaded();
+    this->in_any_order_ = first_->in_any_order() || second_->in_any_order();
   }
 
   [[nodiscard]] extent size() const override {
@@ -338,6 +339,7 @@ class zipped final : public stage<std::tuple<T...>> {
         [this](const auto&... input) {
           this->indexed_ = (input->indexed() && ...);
           this->threaded_ = (input->threaded() || ...);
+          this->in_any_order_ = (input->in_any_order() || ...);
         },
         inputs_);
   }

@@ -187,7 +187,7 @@ class permuted final : public stage_behind<T, T> {
   permuted(stage_of<T> input, std::uint64_t seed, bool reshuffle)
       : stage_behind<T, T>(std::move(input)), seed_(seed), reshuffle_(reshuffle) {
     this->indexed_ = true;
-    this->threaded_ = false;
+    this->threaded_ = this->in_any_order_ = false;  // its input is asked by number
   }
 
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/base/counted.hpp"
 #include "tagma/base/error.hpp"
@@ -94,7 +95,7 @@ class iteration {
   /// Of a thread, which ends when nobody wants its elements any more.
   /// @param guard ends with `end`
   iteration(const runtime::run_guard& guard, const runtime::closing& end, const iteration& outer)
-      : guard_(&guard), end_(&end), services_(outer.services_), meter_(outer.meter_) {}
+      : guard_(&guard), end_(&end), services_(outer.services_), meter_(outer.meter_), lost_order_(outer.lost_order_) {}
   iteration(const iteration&) = delete;
   iteration& operator=(const iteration&) = delete;
 
@@ -128,6 +129,10 @@ class iteration {
   /// Waits until the word is no longer `seen`, perhaps not as long. False if the call must end.
   [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen);
 
+  /// A stage of the pass gives elements in an order that no other pass has: from now on the pass has no position.
+  void lose_order() { lost_order_->store(true); }
+  [[nodiscard]] bool has_lost_order() const { return lost_order_->load(); }
+
   /// The order of a stage in a pass, kept since the next element most often asks for the same.
   [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch);
 
@@ -137,6 +142,8 @@ class iteration {
   pass_services* services_ = nullptr;
   meter* meter_ = nullptr;
   status_code reason_ = status_code::ok;
+  atomic<bool> lost_order_of_pass_{false};
+  atomic<bool>* lost_order_ = &lost_order_of_pass_;  // of whoever asks; threads share it
   const void* order_owner_ = nullptr;
   std::uint64_t order_epoch_ = 0;
   permutation order_;
@@ -193,7 +200,8 @@ class cursor {
     const measured_call call(*measured_by_, *counters_);
     return pass_by(n);
   }
-  /// Appends the position. Never called while a call of `next` is under way.
+  /// Appends the position. Never called while a call of `next` is under way. What has none, since its order is lost,
+  /// appends nothing: stages also ask for positions that nobody goes on from.
   virtual void save(number_list& to) const = 0;
   /// Goes to a position; called before anything else.
   virtual void restore(position_reader& from) = 0;
@@ -325,7 +333,10 @@ template <class T>
 template <class In, class T>
 class stage_behind : public stage<T> {
  public:
-  explicit stage_behind(stage_of<In> input) : input_(std::move(input)) { this->threaded_ = input_->threaded(); }
+  explicit stage_behind(stage_of<In> input) : input_(std::move(input)) {
+    this->threaded_ = input_->threaded();
+    this->in_any_order_ = input_->in_any_order();
+  }
   ~stage_behind() override = default;
 
   [[nodiscard]] const stage<In>& input() const { return *input_; }
