@@ -37,6 +37,16 @@ TEST_CASE("lines are records") {
   CHECK(records_of("head", {.skip_header_records = 3}) == records{});
 }
 
+TEST_CASE("a byte order mark belongs to no record") {
+  CHECK(records_of("\xEF\xBB\xBF\"a\nb\",1\nc\n") == records{{"f:1", "\"a\nb\",1"}, {"f:3", "c"}});
+  CHECK(records_of("\xEF\xBB\xBFhead\na", {.skip_header_records = 1}) == records{{"f:2", "a"}});
+  CHECK(records_of("\xEF\xBB\xBF") == records{});
+  CHECK(records_of("\xEF\xBB") == records{{"f:1", "\xEF\xBB"}});
+  CHECK(records_of("\xEF\xBBz\n") == records{{"f:1", "\xEF\xBBz"}});
+  CHECK(records_of("\n\xEF\xBB\xBF\n") == records{{"f:1", ""}, {"f:2", "\xEF\xBB\xBF"}});
+  CHECK(records_of("\xEF\xBB\xBF\xEF\xBB\xBFx") == records{{"f:1", "\xEF\xBB\xBFx"}});
+}
+
 TEST_CASE("line ends in quotes belong to a record") {
   CHECK(records_of("1,\"a\nb\",2\nc\n") == records{{"f:1", "1,\"a\nb\",2"}, {"f:3", "c"}});
   CHECK(records_of("\"a\r\n\r\nb\"\r\nc") == records{{"f:1", "\"a\r\n\r\nb\""}, {"f:4", "c"}});

@@ -26,6 +26,13 @@ TEST_CASE("lines are records with numbers from 1") {
   CHECK(lines_of("\n") == records{{"f:1", ""}});
 }
 
+TEST_CASE("a byte order mark belongs to no line") {
+  CHECK(lines_of("\xEF\xBB\xBFone\ntwo\n") == records{{"f:1", "one"}, {"f:2", "two"}});
+  CHECK(lines_of("\xEF\xBB\xBF\n\xEF\xBB\xBFtwo") == records{{"f:1", ""}, {"f:2", "\xEF\xBB\xBFtwo"}});
+  CHECK(lines_of("\xEF\xBB\xBF") == records{});
+  CHECK(lines_of("\xEF\xBB") == records{{"f:1", "\xEF\xBB"}});
+}
+
 TEST_CASE("header lines are skipped and counted") {
   CHECK(lines_of("head\none\ntwo", 1) == records{{"f:2", "one"}, {"f:3", "two"}});
   CHECK(lines_of("head", 1) == records{});

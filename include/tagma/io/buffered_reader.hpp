@@ -54,6 +54,12 @@ class buffered_reader {
   /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
   [[nodiscard]] bool line(std::string_view& text);
 
+  /// At the beginning of a text, passes the byte order mark of UTF-8 by, if there is one.
+  void skip_byte_order_mark() {
+    if (position_ == 0) [[unlikely]]
+      skip_mark();
+  }
+
   /// Copies the next `n` bytes; returns how many there were.
   [[nodiscard]] std::size_t read(void* target, std::size_t n);
   /// Passes `n` bytes by; returns how many there were.
@@ -63,6 +69,7 @@ class buffered_reader {
 
  private:
   [[nodiscard]] std::size_t held() const { return end_ - begin_; }
+  void skip_mark();
   void drop(std::size_t n);
   /// Whether `n` bytes are held, after an attempt to have them.
   [[nodiscard]] bool fill(std::size_t n);

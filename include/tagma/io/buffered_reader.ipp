@@ -60,6 +60,13 @@ TAGMA_DECL bool buffered_reader::line(std::string_view& text) {
   return true;
 }
 
+TAGMA_COLD TAGMA_DECL void buffered_reader::skip_mark() {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  for (std::size_t n = 1; n <= mark.size(); ++n)  // no byte is waited for that need not be there
+    if (peek(n) != mark.substr(0, n)) return;
+  drop(mark.size());
+}
+
 TAGMA_DECL std::size_t buffered_reader::read(void* target, std::size_t n) {
   auto* const to = static_cast<std::byte*>(target);
   std::size_t done = std::min(n, held());

@@ -27,8 +27,9 @@ struct csv_reader_options {
 };
 
 /// The records of a CSV file, each without the line end behind it: lines, joined where a line end stands in quotes. The
-/// key is `name:line`, counted from 1, of the line where the record begins. `next` throws `invalid_argument` where the
-/// file ends inside quotes, and `resource_exhausted` for a record longer than the bound.
+/// byte order mark of UTF-8, EF BB BF, with which some programs begin a file, belongs to none. The key is `name:line`,
+/// counted from 1, of the line where the record begins. `next` throws `invalid_argument` where the file ends inside
+/// quotes, and `resource_exhausted` for a record longer than the bound.
 class csv_reader {
  public:
   explicit csv_reader(buffered_reader in, const csv_reader_options& options = {});

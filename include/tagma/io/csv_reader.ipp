@@ -25,6 +25,7 @@ TAGMA_DECL bool csv_reader::next(std::string_view& value) {
 }
 
 TAGMA_DECL bool csv_reader::read(std::string_view& value) {
+  in_.skip_byte_order_mark();
   line_ += lines_;
   lines_ = 0;
   std::size_t length = 0, seen = 0;

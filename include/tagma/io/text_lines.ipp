@@ -16,6 +16,7 @@ TAGMA_DECL text_line_reader::text_line_reader(buffered_reader in, const text_lin
 }
 
 TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
+  in_.skip_byte_order_mark();
   do {
     if (!in_.line(value)) return false;
     ++line_;
