@@ -4,6 +4,7 @@
 /// @file
 /// Stages that group elements and take groups apart: batch, padded_batch, unbatch.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -181,6 +182,11 @@ class batched final : public stage_behind<T, typename Collector::type> {
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
     append_parts(to, {".batch ", most_, drop_remainder_ ? " whole" : ""});
+    if constexpr (requires { options_.shapes; }) {
+      to += " padded";
+      for (const shape& s : options_.shapes) append_parts(to, {" ", to_string(s)});
+      for (const double v : options_.values) append_parts(to, {" ", std::bit_cast<std::int64_t>(v)});
+    }
   }
 
  private:

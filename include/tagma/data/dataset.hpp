@@ -340,10 +340,10 @@ class dataset {
   }
   /// Keeps the elements in a file. The first pass that comes to its end without an error writes it, beside the path at
   /// first, so that nobody meets half a file; passes that begin afterwards, in any process, read it. A file with
-  /// elements of another type, of a pipeline with other stages, sizes or seeds, or one that is damaged is one error
-  /// that names it, `failed_precondition` or `data_loss`, and nothing follows; what functions and tensors hold is not
-  /// compared: who changes these removes the file. Where the file cannot be written that is an error behind the last
-  /// element. Needs tagma/file_cache.hpp: TAGMA-E267. Raises TAGMA-E268 for structs.
+  /// elements of another type, of a pipeline with other stages, sizes, seeds or options of reading files, or one that
+  /// is damaged is one error that names it, `failed_precondition` or `data_loss`, and nothing follows; what functions
+  /// and tensors hold is not compared: who changes these removes the file. Where the file cannot be written that is an
+  /// error behind the last element. Needs tagma/file_cache.hpp: TAGMA-E267. Raises TAGMA-E268 for structs.
   template <std::convertible_to<std::string> Path>
   [[nodiscard]] TAGMA_COLD dataset cache(Path file) const {
     static_assert(diagnose::knows_file_cache<std::conditional_t<true, T, Path>>,

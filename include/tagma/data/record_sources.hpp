@@ -26,7 +26,8 @@ namespace tagma::datasets::detail {
 
 /// The records of files, one file behind the other. A file that cannot be opened, or read to its end, is an error at
 /// that place, and the next file follows.
-/// @tparam Format has `open(path)`, which returns a reader of records, and `decode(reader, record, to)`
+/// @tparam Format has `open(path)`, which returns a reader of records, `decode(reader, record, to)`, and `text`: its
+/// kind and all that its records depend on
 template <class T, class Format>
 class record_source final : public stage<T> {
   using reader = decltype(std::declval<const Format&>().open(std::string()));
@@ -95,8 +96,8 @@ class record_source final : public stage<T> {
     return owned<cursor<T>>(new pass(*this, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
-    append_parts(to, {"records ", files_.size()});
-    for (const std::string& file : files_) append_parts(to, {" ", file});
+    append_parts(to, {format_.text, " of ", files_.size(), " files"});
+    for (const std::string& file : files_) append_parts(to, {" ", file.size(), ":", file});
   }
 
  private:
@@ -108,6 +109,7 @@ class record_source final : public stage<T> {
 template <class Open>
 struct text_format {
   Open make;
+  std::string text;
   [[nodiscard]] auto open(const std::string& path) const { return make(path); }
   template <class Reader>
   void decode(const Reader&, std::string_view record, std::string& to) const {
@@ -119,6 +121,7 @@ struct text_format {
 template <class Open, class... T>
 struct csv_format {
   Open make;
+  std::string text;
   io::csv_decoder decoder;
   [[nodiscard]] auto open(const std::string& path) const { return make(path); }
   template <class Reader, class Row>
