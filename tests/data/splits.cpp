@@ -12,7 +12,7 @@
 namespace {
 
 namespace ds = tagma::datasets;
-using tagma::dataset, tagma::extent, tagma::status_code, tagma::test::code_of;
+using tagma::dataset, tagma::extent, tagma::status_code, tagma::test::code_of, tagma::test::text_of;
 using list = std::vector<std::int64_t>;
 
 list all_of(const dataset<std::int64_t>& data) {
@@ -81,4 +81,40 @@ TEST_CASE("a fold goes on where it was") {
     for (std::size_t i = stop; i < whole.size(); ++i) CHECK(again.next() == whole[i]);
     CHECK(code_of([&] { (void)again.next(); }) == status_code::out_of_range);
   }
+}
+
+TEST_CASE("an element stays in its part in every pass, however it is shuffled before") {
+  const auto check = [](const dataset<std::int64_t>& of, const ds::parts<std::int64_t>& parts) {
+    const list train = all_of(parts.train), validation = all_of(parts.validation);
+    CHECK(is_whole(train, validation, 40));
+    list twice = train;
+    twice.insert(twice.end(), train.begin(), train.end());
+    CHECK(all_of(parts.train.repeat(2)) == twice);
+    CHECK(all_of(parts.train.epoch(5)) == train);
+    CHECK(all_of(parts.validation.epoch(5)) == validation);
+    CHECK(all_of(of) != all_of(of.epoch(5)));
+    // Behind, each pass has an order of its own.
+    const auto shuffled = parts.train.shuffle(100, 1);
+    CHECK(all_of(shuffled) != all_of(shuffled.epoch(1)));
+    CHECK(is_whole(all_of(shuffled.epoch(1)), validation, 40));
+  };
+  const auto numbers = ds::range(40);
+  for (const auto& of : {numbers.global_shuffle(7), numbers.shuffle(8, 3),
+                         numbers.filter([](std::int64_t) { return true; }).shuffle(50, 3).prefetch(2),
+                         numbers.global_shuffle(2).map([](std::int64_t i) { return i; }, {.threads = 2})}) {
+    check(of, ds::split(of, 31));
+    check(of, ds::fold(of, 5, 2));
+  }
+  // Which pass it is may be chosen.
+  const auto other = numbers.global_shuffle(7).epoch(3);
+  check(other, ds::split(other, 31));
+  CHECK(all_of(ds::split(other, 31).train) != all_of(ds::split(numbers.global_shuffle(7), 31).train));
+}
+
+TEST_CASE("elements that come in any order have no parts") {
+  const auto any = ds::range(9).map([](std::int64_t i) { return i; }, {.threads = 2, .ordered = false}).cache();
+  CHECK(text_of([&] { (void)ds::split(any, 3); }) ==
+        "InvalidArgument: split: a map gives the elements in any order, so that an element may be in both parts, or in "
+        "none");
+  CHECK(code_of([&] { (void)ds::fold(any, 3, 0); }) == status_code::invalid_argument);
 }

@@ -4,7 +4,9 @@
 /// @file
 /// Datasets in two parts: one to train with, one to validate with.
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "tagma/base/config.hpp"
@@ -19,6 +21,35 @@ struct parts {
 };
 
 namespace detail {
+
+/// Pass 0 of the input, whatever pass is asked for.
+template <class T>
+class first_pass final : public stage_behind<T, T> {
+ public:
+  explicit first_pass(stage_of<T> input) : stage_behind<T, T>(std::move(input)) {
+    this->indexed_ = this->input_->indexed();
+  }
+
+  got get(extent i, std::uint64_t, T& to, iteration& in) const override {
+    return datasets::get(*this->input_, i, 0, to, in);
+  }
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return datasets::start(*this->input_, 0, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".first_pass";
+  }
+};
+
+/// What parts are taken of: elements that are the same, in one order, in every pass.
+template <class T>
+[[nodiscard]] dataset<T> same_in_every_pass(const dataset<T>& of, std::string_view who) {
+  if (of.stage()->in_any_order())
+    fail(status_code::invalid_argument,
+         {who, ": a map gives the elements in any order, so that an element may be in both parts, or in none"});
+  return dataset<T>(make_counted<first_pass<T>>(of.stage()));
+}
 
 /// All elements but those whose number modulo `count` is `index`.
 template <class T>
@@ -80,23 +111,32 @@ class all_but final : public stage_behind<T, T> {
 
 }  // namespace detail
 
-/// The first `train` elements, and the others. What is shuffled before is shuffled alike in every pass:
-/// `split(data.global_shuffle(7, {.reshuffle = false}), 50'000)`; the order within a part is shuffled behind.
-/// Throws `invalid_argument` for a negative number.
+/// The first `train` elements, and the others. Each element stays in its part: every pass of a part has the elements of
+/// pass 0 of what is split, also where that is shuffled anew in each pass: `split(data.global_shuffle(7), 50'000)`. The
+/// order within a part is shuffled behind: `parts.train.shuffle(1000)`.
+/// @param of elements that have an order
+/// @param train how many the part to train with has, if there are as many
+/// Throws `invalid_argument` for a negative number, and for elements that come in any order.
 template <class T>
 [[nodiscard]] parts<T> split(const dataset<T>& of, extent train) {
   if (train < 0) fail(status_code::invalid_argument, {"split: ", train, " elements to train with"});
-  return {of.take(train), of.skip(train)};
+  const dataset<T> same = detail::same_in_every_pass(of, "split");
+  return {same.take(train), same.skip(train)};
 }
 
 /// Fold `index` of `count`: to validate with, the elements whose number modulo `count` is `index`; to train with, all
-/// others. The folds of one dataset validate with each element once.
-/// Throws `invalid_argument` for fewer than two folds, or an index that is none of them.
+/// others. The folds of one dataset validate with each element once. Elements stay in their parts, as of `split`.
+/// @param of elements that have an order
+/// @param count how many folds there are
+/// @param index which of them this is, from 0
+/// Throws `invalid_argument` for fewer than two folds, an index that is none of them, and elements that come in any
+/// order.
 template <class T>
 [[nodiscard]] parts<T> fold(const dataset<T>& of, extent count, extent index) {
   if (count < 2 || index < 0 || index >= count)
     fail(status_code::invalid_argument, {"fold: number ", index, " of ", count, ", expected two folds or more"});
-  return {dataset<T>(make_counted<detail::all_but<T>>(of.stage(), count, index)), of.shard(count, index)};
+  const dataset<T> same = detail::same_in_every_pass(of, "fold");
+  return {dataset<T>(make_counted<detail::all_but<T>>(same.stage(), count, index)), same.shard(count, index)};
 }
 
 }  // namespace tagma::datasets
