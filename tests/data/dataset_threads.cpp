@@ -9,6 +9,7 @@
 #include <functional>
 #include <future>
 #include <latch>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,30 @@ TEST_CASE("a prefetch begins with the first element and stays as far ahead as it
     CHECK(f.reached());
     CHECK(f.shared->calls == 6);
   }
+}
+
+TEST_CASE("more elements ahead than there is memory for are one error that names the stage") {
+  // Of a dataset whose end nobody knows. More than any memory has: nothing is asked of the system.
+  const auto unknown = ds::range(5).filter([](number) { return true; });
+  constexpr tg::extent most = std::numeric_limits<tg::extent>::max();
+  const auto same = [](number x) { return x; };
+  for (const bool maps : {false, true}) {
+    const auto data = maps ? unknown.map(same, {.threads = 2, .ahead = most}) : unknown.prefetch(most);
+    auto pass = data.iterator();
+    CHECK_THAT(text_of([&] { (void)pass.next(); }),
+               Catch::StartsWith("ResourceExhausted: ") &&
+                   Catch::Contains((maps ? "map of " : "prefetch of ") + std::to_string(most) + " elements"));
+    number x = 0;
+    for (int i = 0; i < 2; ++i) CHECK_FALSE(pass.next(x));
+    CHECK_FALSE(data.resume(pass.state()).next(x));
+    // No more than there are, where that is known.
+    const auto known = maps ? ds::range(5).map(same, {.threads = 2, .ahead = most}) : ds::range(5).prefetch(most);
+    number expected = 0;
+    for (const number y : known) CHECK(y == expected++);
+    CHECK(expected == 5);
+  }
+  CHECK_THAT(text_of([] { (void)ds::range(number{1} << 61).cache(); }),
+             Catch::StartsWith("ResourceExhausted: ") && Catch::Contains("cache of 2305843009213693952 elements"));
 }
 
 TEST_CASE("a map works on as many elements ahead as it was told") {

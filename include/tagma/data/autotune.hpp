@@ -121,9 +121,9 @@ class tuned final : public stage_behind<In, Out> {
     };
 
     void start() {
-      started_ = true;
       (void)input_->skip(to_pass_);
       marks_.mark(*input_, 0, 0);
+      started_ = true;
     }
     void leave() {
       if (std::exchange(left_, true)) return;

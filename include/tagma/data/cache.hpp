@@ -118,7 +118,7 @@ template <class T>
 class cached_by_number final : public stage_behind<T, T> {
  public:
   explicit cached_by_number(stage_of<T> input)
-      : stage_behind<T, T>(std::move(input)), slots_(static_cast<std::size_t>(this->size())) {
+      : stage_behind<T, T>(std::move(input)), slots_(detail::make_slots<slot>("cache", this->size())) {
     this->indexed_ = true;
     this->threaded_ = false;
   }

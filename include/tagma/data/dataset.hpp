@@ -332,7 +332,8 @@ class dataset {
     return made<T, datasets::detail::tuned<T, T, handed_on>>(stage_, handed_on{});
   }
   /// Keeps the elements in memory when a pass has come to its end without an error, or each as soon as it was had,
-  /// where elements have numbers. Every pass behind it has the elements of pass 0.
+  /// where elements have numbers. Every pass behind it has the elements of pass 0. Throws `no_memory` where there is no
+  /// room for the elements of a dataset that have numbers.
   [[nodiscard]] TAGMA_COLD dataset cache() const {
     if (stage_->indexed() && !stage_->threaded() && stage_->size() != datasets::endless)
       return made<T, datasets::detail::cached_by_number<T>>(stage_);

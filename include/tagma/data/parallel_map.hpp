@@ -53,7 +53,7 @@ class parallel_map final : public stage_behind<In, Out> {
     }
     got advance(Out& to) override {
       if (ended_) return got::end;
-      if (!started_) start();
+      if (!started_ && !start()) return got::error;
       if (working_ == 0) return next_alone(to);
       while (true) {
         const std::uint32_t seen = ready_.load(memory_order::acquire);
@@ -101,15 +101,23 @@ class parallel_map final : public stage_behind<In, Out> {
       atomic<std::uint64_t> ready{0};  // the number of the result that lies here, and 1
     };
 
-    void start() {
+    /// False where something that it needs could not be had: that is one error, and nothing follows.
+    [[nodiscard]] bool start() {
+      try {
+        slots_ = detail::slots_ahead<slot>("map", of_.options_.ahead, of_.input());
+        threads_.allocate(of_.options_.threads);
+        (void)input_->skip(to_pass_);
+        marks_.mark(*input_, 0, 0);
+      } catch (...) {
+        in_.error = std::current_exception();
+        ended_ = true;
+        return false;
+      }
       started_ = true;
-      (void)input_->skip(to_pass_);
-      marks_.mark(*input_, 0, 0);
-      slots_ = std::vector<slot>(static_cast<std::size_t>(of_.options_.ahead));
-      threads_.allocate(of_.options_.threads);
       // Where the system has no more, those that there are do the work; without any, whoever asks.
       while (working_ < of_.options_.threads && threads_[working_].template begin<&pass::run>(*this)) ++working_;
       if (counters_ != nullptr) counters_->threads.store(working_);
+      return true;
     }
     got next_alone(Out& to) {
       got g = input_->next(alone_);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,14 @@ class marks {
   std::vector<one> all_;
 };
 
+/// Room for the elements that a stage has ahead, for no more than its input has. Throws `no_memory` that names the
+/// stage.
+template <class Slot>
+[[nodiscard]] std::vector<Slot> slots_ahead(std::string_view stage, extent ahead, const any_stage& input) {
+  const extent all = input.size();
+  return detail::make_slots<Slot>(stage, all == unknown_size || all > ahead ? ahead : all > 0 ? all : 1);
+}
+
 template <class T>
 class prefetched final : public stage_behind<T, T> {
   /// A ring. Element i lies in slot i modulo their number; the thread fills those that were given.
@@ -91,7 +100,7 @@ class prefetched final : public stage_behind<T, T> {
     }
     got advance(T& to) override {
       if (ended_) return got::end;
-      if (!started_) start();
+      if (!started_ && !start()) return got::error;
       if (alone_) return next_alone(to);
       if (given_ == seen_count_ && !wait()) return got::interrupted;
       slot& s = slots_[given_ % slots_.size()];
@@ -138,14 +147,22 @@ class prefetched final : public stage_behind<T, T> {
       }
       return goes_on || seen_count_ != given_;
     }
-    void start() {
+    /// False where something that it needs could not be had: that is one error, and nothing follows.
+    [[nodiscard]] bool start() {
+      try {
+        slots_ = detail::slots_ahead<slot>("prefetch", of_.count_, of_.input());
+        (void)input_->skip(to_pass_);
+        marks_.mark(*input_, 0, 0);
+      } catch (...) {
+        in_.error = std::current_exception();
+        ended_ = true;
+        return false;
+      }
       started_ = true;
-      (void)input_->skip(to_pass_);
-      marks_.mark(*input_, 0, 0);
-      slots_.resize(static_cast<std::size_t>(of_.count_));
       freed_at_once_ = slots_.size() / 8 + 1;
       alone_ = !thread_.template begin<&pass::run>(*this);  // then elements come when they are asked for
       if (counters_ != nullptr) counters_->threads.store(alone_ ? 0 : 1);
+      return true;
     }
     got next_alone(T& to) {
       const got g = input_->next(to);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "tagma/base/counted.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/heap_array.hpp"
+#include "tagma/base/no_memory.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/data/bytes_of.hpp"
 #include "tagma/data/meter.hpp"
@@ -259,6 +261,17 @@ template <class T>
 using stage_of = counted<const stage<T>>;
 
 namespace detail {
+/// So many slots for elements. Throws `no_memory` that names the stage.
+template <class Slot>
+[[nodiscard]] TAGMA_COLD std::vector<Slot> make_slots(std::string_view stage, extent count) {
+  const auto n = static_cast<std::size_t>(count);
+  try {
+    if (n <= std::vector<Slot>().max_size()) return std::vector<Slot>(n);
+  } catch (const std::bad_alloc&) {
+  }
+  fail_no_memory(n, sizeof(Slot), sentence({stage, " of ", count, " elements"}));
+}
+
 template <class T>
 TAGMA_COLD got get_measured(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
   stage_counters* const counters = in.counters_of(of);
