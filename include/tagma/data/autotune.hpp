@@ -74,26 +74,16 @@ class tuned final : public stage_behind<In, Out> {
     got advance(Out& to) override {
       if (ended_) return got::end;
       if (!started_) start();
-      if (running_.load(memory_order::relaxed) < part_->threads.load(memory_order::relaxed)) begin_threads();
-      while (true) {
-        const std::uint32_t seen = ready_.load(memory_order::acquire);
-        {
-          const std::lock_guard lock(mutex_);
-          if (!queue_.empty()) {
-            if (queue_.front().ready) return take(to);
-          } else if (end_) {
-            ended_ = true;
-          } else if (running_.load() == 0) {
-            break;
-          }
-        }
-        if (ended_) {
-          leave();  // its part is for the next pass; where the function ended it, others may still be at work
-          return got::end;
-        }
-        if (!wait(seen)) return got::interrupted;
-      }
-      return next_alone(to);
+      return result(to, true);
+    }
+    got pass_by(extent& n) override {
+      if (ended_) return got::end;
+      if (!started_ && of_.indexed()) return marks_.pass_by(*input_, n);
+      if (!started_) start();
+      Out passed{};
+      for (; n > 0; --n)
+        if (const got g = result(passed, false); g == got::end || g == got::interrupted) return g;
+      return got::element;
     }
     void save(number_list& to) const override {
       to.push(ended_ ? 1 : 0);
@@ -101,11 +91,11 @@ class tuned final : public stage_behind<In, Out> {
         to.push(0);
         return input_->save(to);
       }
-      marks_.save(*input_, given_, to_pass_, to);
+      marks_.save(*input_, given_, in_, to);
     }
     void restore(position_reader& from) override {
       ended_ = from.take(1) == 1;
-      to_pass_ = marks::restore(*input_, from);
+      marks_.restore(*input_, from);
     }
 
    private:
@@ -120,9 +110,33 @@ class tuned final : public stage_behind<In, Out> {
       atomic<bool> over{false};
     };
 
+    /// The next result.
+    /// @param asked otherwise it is passed by, and that the function ended the dataset there counts for nothing
+    got result(Out& to, bool asked) {
+      if (running_.load(memory_order::relaxed) < part_->threads.load(memory_order::relaxed)) begin_threads();
+      while (true) {
+        const std::uint32_t seen = ready_.load(memory_order::acquire);
+        {
+          const std::lock_guard lock(mutex_);
+          if (!queue_.empty()) {
+            if (queue_.front().ready) return take(to, asked);
+          } else if (end_) {
+            ended_ = true;
+          } else if (running_.load() == 0) {
+            break;
+          }
+        }
+        if (ended_) {
+          leave();  // its part is for the next pass; where the function ended it, others may still be at work
+          return got::end;
+        }
+        if (!wait(seen)) return got::interrupted;
+      }
+      return next_alone(to, asked);
+    }
+
     void start() {
-      (void)input_->skip(to_pass_);
-      marks_.mark(*input_, 0, 0);
+      marks_.begin(*input_);
       started_ = true;
     }
     void leave() {
@@ -139,13 +153,13 @@ class tuned final : public stage_behind<In, Out> {
       return goes_on;
     }
     /// The first of the queue.
-    got take(Out& to) {
+    got take(Out& to, bool asked) {
       slot& s = queue_.front();
       const got g = s.what;
       if (g == got::element) to = std::move(s.value);
       if (counters_ != nullptr && g == got::element) counters_->hold(-datasets::bytes_of(to));
       if (g == got::error) in_.give_error(s.error);
-      if (g == got::end) {  // the function ended it; what is behind counts for nothing
+      if (g == got::end && asked) {  // the function ended it; what is behind counts for nothing
         ended_ = end_ = true;
         return g;
       }
@@ -154,13 +168,13 @@ class tuned final : public stage_behind<In, Out> {
       part_->held.fetch_sub(1);
       freed_.change(false);
       tuner_->gave(*part_);
-      return g;
+      return g == got::end ? got::element : g;
     }
-    got next_alone(Out& to) {
+    got next_alone(Out& to, bool asked) {
       marks_.mark(*input_, given_, given_);
       got g = input_->next(alone_);
       if (g == got::error) in_.give_error(inner_.error);
-      if (g == got::element) g = apply(alone_, to, in_.error);
+      if (g == got::element && asked) g = apply(alone_, to, in_.error);
       ended_ = g == got::end;
       if (g == got::interrupted) return g;
       if (ended_)
@@ -245,7 +259,7 @@ class tuned final : public stage_behind<In, Out> {
     [[nodiscard]] got apply(In& from, Out& to, std::exception_ptr& error) const {
       const std::int64_t begun = runtime::now_ns();
       const std::int64_t measured = counters_ == nullptr ? 0 : in_.measured()->now();
-      const got g = detail::apply(of_.f_, from, to, error);
+      const got g = detail::apply(of_.f_, from, to, error, in_);
       if (counters_ != nullptr) stage_counters::add(counters_->own_ns, in_.measured()->now() - measured);
       part_->work_ns.fetch_add(runtime::now_ns() - begun, memory_order::relaxed);
       part_->made.fetch_add(1, memory_order::relaxed);
@@ -269,7 +283,6 @@ class tuned final : public stage_behind<In, Out> {
         const std::lock_guard lock(mutex_);
         s->what = g;
         s->ready = true;
-        if (g == got::end) end_ = true;
         if (s == &queue_.front()) ready_.change(false);
       }
       // Whoever waits may wait for nothing more.
@@ -292,7 +305,6 @@ class tuned final : public stage_behind<In, Out> {
     std::list<worker> workers_;
     atomic<int> running_{0};
     std::uint64_t taken_ = 0, given_ = 0;
-    extent to_pass_ = 0;
     In alone_{};
     bool end_ = false;  // nothing more is to be taken
     bool started_ = false, ended_ = false, left_ = false;
@@ -308,7 +320,7 @@ class tuned final : public stage_behind<In, Out> {
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);
-    return g == got::element ? detail::apply(f_, from, to, in.error) : g;
+    return g == got::element ? detail::apply(f_, from, to, in) : g;
   }
   [[nodiscard]] owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<Out>>(new pass(*this, epoch, in));

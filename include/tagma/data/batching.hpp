@@ -162,8 +162,11 @@ class batched final : public stage_behind<T, typename Collector::type> {
     extent count = 0;
     while (count < most) {
       const got g = datasets::get(*this->input_, first + count, epoch, collected.next, in);
-      if (g == got::end) in.ends_behind = true;
-      if (g == got::end) break;
+      if (g == got::end) {
+        if (in.ends_part) return g;  // elements of the next part belong to this batch
+        in.ends_behind = true;
+        break;
+      }
       if (g != got::element) return g;
       if (!collected.add(count, in.error)) return got::error;
       if (in.given_up()) return got::interrupted;

@@ -130,13 +130,17 @@ class cached_by_number final : public stage_behind<T, T> {
       return got::element;
     }
     const got g = datasets::get(*this->input_, i, 0, to, in);
-    if (g != got::element) return g;
+    if (g != got::element || in.ends_behind) return g;  // the end is not kept, and is to be met by each pass
     const mutex_lock lock(mutex_);
     if (s.kept.load(memory_order::relaxed)) return g;
     s.value = to;
     if (stage_counters* const counters = in.counters_of(*this)) counters->hold(datasets::bytes_of(to));
     s.kept.store(true, memory_order::release);
     return g;
+  }
+  /// In turn there are no numbers to keep elements by.
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return datasets::start(*this->input_, 0, in);
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);

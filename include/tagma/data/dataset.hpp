@@ -142,7 +142,7 @@ class dataset {
   /// @name Each element by itself.
   /// @{
   /// What `f` makes of each element, or of the components of a tuple. What it throws is the error of that element;
-  /// `datasets::end_of_data` ends the dataset. With threads, `f` is called by several at once.
+  /// `datasets::end_of_data` ends the dataset, see there. With threads, `f` is called by several at once.
   /// Raises TAGMA-E227 where `f` takes no element, or is mutable.
   template <class F>
   [[nodiscard]] TAGMA_COLD auto map(F f, const datasets::parallel& how = {}) const {

@@ -18,7 +18,7 @@ namespace tagma::datasets::detail {
 /// Calls a function of an element. What it throws is the error of that element; `end_of_data` is the end.
 /// A function of this library may fill the element that was there before, by `assign`.
 template <class F, class In, class Out>
-[[nodiscard]] got apply(const F& f, In& from, Out& to, std::exception_ptr& error) {
+[[nodiscard]] got apply(const F& f, In& from, Out& to, std::exception_ptr& error, iteration& in) {
   try {
     if constexpr (requires { f.assign(to, from); })
       f.assign(to, from);
@@ -26,11 +26,16 @@ template <class F, class In, class Out>
       to = detail::call(f, std::move(from));
     return got::element;
   } catch (const end_of_data&) {
+    in.note_end_by_function();
     return got::end;
   } catch (...) {
     error = std::current_exception();
     return got::error;
   }
+}
+template <class F, class In, class Out>
+[[nodiscard]] got apply(const F& f, In& from, Out& to, iteration& in) {
+  return detail::apply(f, from, to, in.error, in);
 }
 
 template <class In, class Out, class F>
@@ -41,7 +46,7 @@ class map_stage final : public stage_behind<In, Out> {
     got advance(Out& to) override {
       if (ended_) return got::end;
       got g = input_->next(from_);
-      if (g == got::element) g = detail::apply(f_, from_, to, in_.error);
+      if (g == got::element) g = detail::apply(f_, from_, to, in_);
       ended_ = g == got::end;
       return g;
     }
@@ -71,7 +76,7 @@ class map_stage final : public stage_behind<In, Out> {
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);
-    return g == got::element ? detail::apply(f_, from, to, in.error) : g;
+    return g == got::element ? detail::apply(f_, from, to, in) : g;
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<Out>>(new pass(datasets::start(*this->input_, epoch, in), f_, in));
@@ -96,7 +101,7 @@ class filter_stage final : public stage_behind<T, T> {
         if (g != got::element) return g;
         bool kept = false;
         const T& seen = to;
-        const got judged = detail::apply(f_, seen, kept, in_.error);
+        const got judged = detail::apply(f_, seen, kept, in_);
         ended_ = judged == got::end;
         if (judged == got::error || kept) return judged;
         if (in_.stopping()) return got::interrupted;

@@ -55,6 +55,43 @@ class parallel_map final : public stage_behind<In, Out> {
       if (ended_) return got::end;
       if (!started_ && !start()) return got::error;
       if (working_ == 0) return next_alone(to);
+      return result(to, true);
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      if (ended_) return got::end;
+      if (!started_ && of_.indexed()) return marks_.pass_by(*input_, n);
+      if (!started_ && !start()) return got::error;
+      if (working_ == 0) return input_->skip(n);
+      Out passed{};
+      for (; n > 0; --n)
+        if (const got g = result(passed, false); g == got::end || g == got::interrupted) return g;
+      return got::element;
+    }
+    TAGMA_COLD void save(number_list& to) const override {
+      if (!of_.options_.ordered) return;
+      to.push(ended_ ? 1 : 0);
+      if (started_ && working_ == 0) {
+        to.push(0);
+        return input_->save(to);
+      }
+      marks_.save(*input_, given_, in_, to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      ended_ = from.take(1) == 1;
+      marks_.restore(*input_, from);
+    }
+
+   private:
+    struct slot {
+      Out value{};
+      std::exception_ptr error;
+      got what = got::end;
+      atomic<std::uint64_t> ready{0};  // the number of the result that lies here, and 1
+    };
+
+    /// The next result.
+    /// @param asked otherwise it is passed by, and that the function ended the dataset there counts for nothing
+    got result(Out& to, bool asked) {
       while (true) {
         const std::uint32_t seen = ready_.load(memory_order::acquire);
         slot& s = slots_[given_ % slots_.size()];
@@ -67,7 +104,10 @@ class parallel_map final : public stage_behind<In, Out> {
           freed_.change(false);
           if (g != got::end) return g;
           if (!of_.options_.ordered) continue;  // others may still be at work
+          if (!asked) return got::element;
           ended_ = true;
+          end_.store(true);
+          freed_.change(true);  // who has the turn may wait for room, and shall take no more
           return g;
         }
         if (given_ >= count_.load(memory_order::acquire)) {
@@ -79,35 +119,12 @@ class parallel_map final : public stage_behind<In, Out> {
         if (!in_.wait(ready_, seen)) return got::interrupted;
       }
     }
-    TAGMA_COLD void save(number_list& to) const override {
-      if (!of_.options_.ordered) return;
-      to.push(ended_ ? 1 : 0);
-      if (started_ && working_ == 0) {
-        to.push(0);
-        return input_->save(to);
-      }
-      marks_.save(*input_, given_, to_pass_, to);
-    }
-    TAGMA_COLD void restore(position_reader& from) override {
-      ended_ = from.take(1) == 1;
-      to_pass_ = marks::restore(*input_, from);
-    }
-
-   private:
-    struct slot {
-      Out value{};
-      std::exception_ptr error;
-      got what = got::end;
-      atomic<std::uint64_t> ready{0};  // the number of the result that lies here, and 1
-    };
-
     /// False where something that it needs could not be had: that is one error, and nothing follows.
     [[nodiscard]] bool start() {
       try {
         slots_ = detail::slots_ahead<slot>("map", of_.options_.ahead, of_.input());
         threads_.allocate(of_.options_.threads);
-        (void)input_->skip(to_pass_);
-        marks_.mark(*input_, 0, 0);
+        marks_.begin(*input_);
       } catch (...) {
         in_.error = std::current_exception();
         ended_ = true;
@@ -122,7 +139,7 @@ class parallel_map final : public stage_behind<In, Out> {
     got next_alone(Out& to) {
       got g = input_->next(alone_);
       if (g == got::error) in_.give_error(inner_.error);
-      if (g == got::element) g = detail::apply(of_.f_, alone_, to, in_.error);
+      if (g == got::element) g = detail::apply(of_.f_, alone_, to, in_);
       ended_ = g == got::end;
       return g;
     }
@@ -160,9 +177,9 @@ class parallel_map final : public stage_behind<In, Out> {
     }
     [[nodiscard]] got apply(In& from, Out& to, std::exception_ptr& error) const {
       if (counters_ == nullptr) [[likely]]
-        return detail::apply(of_.f_, from, to, error);
+        return detail::apply(of_.f_, from, to, error, in_);
       const std::int64_t begun = in_.measured()->now();
-      const got g = detail::apply(of_.f_, from, to, error);
+      const got g = detail::apply(of_.f_, from, to, error, in_);
       stage_counters::add(counters_->own_ns, in_.measured()->now() - begun);
       return g;
     }
@@ -174,7 +191,7 @@ class parallel_map final : public stage_behind<In, Out> {
       std::uint64_t number = 0;
       while (take(from, what, error, number)) {
         if (what == got::element) what = apply(from, made, error);
-        const bool end = what == got::end;
+        const bool end = what == got::end && !of_.options_.ordered;  // in order, whoever asks for it comes to the end
         if (end) end_.store(true);
         if (!of_.options_.ordered) number = published_.fetch_add(1);
         slot& s = slots_[number % slots_.size()];
@@ -204,7 +221,6 @@ class parallel_map final : public stage_behind<In, Out> {
     heap_array<runtime::thread> threads_;
     int working_ = 0;  // of these
     std::uint64_t given_ = 0;
-    extent to_pass_ = 0;
     bool started_ = false, ended_ = false;
     atomic<std::uint64_t> count_{UINT64_MAX}, published_{0};
     alignas(64) runtime::wait_word ready_;
@@ -223,7 +239,7 @@ class parallel_map final : public stage_behind<In, Out> {
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);
-    return g == got::element ? detail::apply(f_, from, to, in.error) : g;
+    return g == got::element ? detail::apply(f_, from, to, in) : g;
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<Out>>(new pass(*this, epoch, in));

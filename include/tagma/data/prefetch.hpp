@@ -22,7 +22,8 @@
 namespace tagma::datasets::detail {
 
 /// Positions of an input that another thread goes through, one in so many elements: a position in between is one of
-/// these and a number of elements behind it.
+/// these and a number of elements behind it. These are passed by where a pass goes on, or asked for again where a
+/// function may have ended a dataset among them, which ends nothing where it is passed by.
 class marks {
  public:
   /// Elements from one to the next.
@@ -43,24 +44,38 @@ class marks {
   }
   /// Saves the position at the element of this number. Without marks nothing was taken.
   template <class T>
-  void save(const cursor<T>& input, std::uint64_t number, extent also, number_list& to) const {
+  void save(const cursor<T>& input, std::uint64_t number, const iteration& in, number_list& to) const {
     const mutex_lock lock(mutex_);
     const one* last = nullptr;
     for (const one& m : all_)
       if (m.number <= number) last = &m;
     if (last == nullptr) {
-      to.push(also);
+      to.push(coded(behind_, asks_));
       return input.save(to);
     }
-    to.push(static_cast<std::int64_t>(number - last->number));
+    to.push(coded(static_cast<extent>(number - last->number), in.has_end_by_function()));
     to.push(last->at);
   }
-  /// Goes there again; returns how many elements are still to be passed by.
+  /// Goes there again, but for the elements behind it.
   template <class T>
-  [[nodiscard]] static extent restore(cursor<T>& input, position_reader& from) {
-    const extent behind = from.take(endless);
+  void restore(cursor<T>& input, position_reader& from) {
+    behind_ = from.take();
+    asks_ = behind_ < 0;
+    if (asks_) behind_ = -1 - behind_;
+    if (behind_ > endless) position_reader::wrong();
     input.restore(from);
-    return behind;
+  }
+  /// Goes to where the first element is to be taken, and marks it.
+  template <class T>
+  TAGMA_COLD void begin(cursor<T>& input) {
+    (void)pass_behind(input);
+    mark(input, 0, 0);
+  }
+  /// Passes more elements by before the first is taken.
+  template <class T>
+  [[nodiscard]] TAGMA_COLD got pass_by(cursor<T>& input, extent& n) {
+    const got g = pass_behind(input);
+    return g == got::element ? input.skip(n) : g;
   }
 
  private:
@@ -68,8 +83,24 @@ class marks {
     std::uint64_t number;
     number_list at;
   };
+
+  [[nodiscard]] static std::int64_t coded(extent behind, bool asks) {
+    return asks && behind > 0 ? -1 - behind : behind;
+  }
+  /// The elements behind the position that was restored.
+  template <class T>
+  [[nodiscard]] TAGMA_COLD got pass_behind(cursor<T>& input) {
+    if (!asks_) return input.skip(behind_);
+    T passed{};
+    for (; behind_ > 0; --behind_)
+      if (const got g = input.next(passed); g == got::end || g == got::interrupted) return g;
+    return got::element;
+  }
+
   mutable mutex mutex_;
   std::vector<one> all_;
+  extent behind_ = 0;
+  bool asks_ = false;
 };
 
 /// Room for the elements that a stage has ahead, for no more than its input has. Throws `no_memory` that names the
@@ -114,17 +145,22 @@ class prefetched final : public stage_behind<T, T> {
       if (given_ % freed_at_once_ == 0 && thread_waits_.load()) freed_.change(false);
       return g;
     }
+    TAGMA_COLD got pass_by(extent& n) override {
+      if (ended_) return got::end;
+      if (!started_ && of_.indexed()) return marks_.pass_by(*input_, n);
+      return cursor<T>::pass_by(n);
+    }
     TAGMA_COLD void save(number_list& to) const override {
       to.push(ended_ ? 1 : 0);
       if (alone_) {
         to.push(0);
         return input_->save(to);
       }
-      marks_.save(*input_, given_, to_pass_, to);
+      marks_.save(*input_, given_, in_, to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
       ended_ = from.take(1) == 1;
-      to_pass_ = marks::restore(*input_, from);
+      marks_.restore(*input_, from);
     }
 
    private:
@@ -151,8 +187,7 @@ class prefetched final : public stage_behind<T, T> {
     [[nodiscard]] bool start() {
       try {
         slots_ = detail::slots_ahead<slot>("prefetch", of_.count_, of_.input());
-        (void)input_->skip(to_pass_);
-        marks_.mark(*input_, 0, 0);
+        marks_.begin(*input_);
       } catch (...) {
         in_.error = std::current_exception();
         ended_ = true;
@@ -205,7 +240,6 @@ class prefetched final : public stage_behind<T, T> {
     marks marks_;
     runtime::thread thread_;
     std::uint64_t given_ = 0, seen_count_ = 0, freed_at_once_ = 1;
-    extent to_pass_ = 0;
     bool started_ = false, alone_ = false, ended_ = false;
     alignas(64) atomic<std::uint64_t> filled_count_{0};
     alignas(64) atomic<std::uint64_t> given_count_{0};

@@ -16,6 +16,16 @@
 
 namespace tagma::datasets::detail {
 
+/// What came of an element of an input, which may have ended before its size says so: where more follows behind the
+/// input, whoever asks is to go on in turn.
+[[nodiscard]] inline got element_of_part(got g, bool is_last, iteration& in) {
+  if (is_last || (g != got::end && !in.ends_behind)) [[likely]]
+    return g;
+  in.ends_behind = false;
+  in.ends_part = true;
+  return got::end;
+}
+
 /// The elements first, first + step, ... before the element last of the input.
 template <class T>
 class strided_stage final : public stage_behind<T, T> {
@@ -32,6 +42,21 @@ class strided_stage final : public stage_behind<T, T> {
         to_skip_ = of_.step_ - 1;
       }
       return g;
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      while (n > 0) {
+        if (at_end()) return got::end;
+        if (const got g = input_->skip(to_skip_); g != got::element) return g;
+        const extent left = of_.last_ - of_.first_ - given_;
+        const extent some = of_.step_ > 1 ? 1 : n < left ? n : left;
+        extent rest = some;
+        const got g = input_->skip(rest);
+        given_ += some - rest;
+        n -= some - rest;
+        if (g != got::element) return g;
+        to_skip_ = of_.step_ - 1;
+      }
+      return got::element;
     }
     TAGMA_COLD void save(number_list& to) const override {
       to.push(given_);
@@ -98,14 +123,17 @@ class repeated final : public stage_behind<T, T> {
           any_ = any_ || g != got::interrupted;
           return g;
         }
-        if (!any_ || (of_.count_ != endless && done_ + 1 >= of_.count_)) {
-          ended_ = true;
-          break;
-        }
-        if (in_.stopping()) return got::interrupted;
-        ++done_;
-        any_ = false;
-        begin();
+        if (const got more = next_pass(); more != got::element) return more;
+      }
+      return got::end;
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      while (!ended_) {
+        const extent before = n;
+        const got g = input_->skip(n);
+        any_ = any_ || n < before;
+        if (g != got::end) return g;
+        if (const got more = next_pass(); more != got::element) return more;
       }
       return got::end;
     }
@@ -124,6 +152,16 @@ class repeated final : public stage_behind<T, T> {
     }
 
    private:
+    /// The end if there is none.
+    got next_pass() {
+      ended_ = !any_ || of_.is_last(done_);
+      if (ended_) return got::end;
+      if (in_.stopping()) return got::interrupted;
+      ++done_;
+      any_ = false;
+      begin();
+      return got::element;
+    }
     void begin() { input_ = datasets::start(*of_.input_, of_.epoch_of(epoch_, done_), in_); }
 
     const repeated& of_;
@@ -145,7 +183,8 @@ class repeated final : public stage_behind<T, T> {
   }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     const extent one = this->input_->size();
-    return datasets::get(*this->input_, i % one, epoch_of(epoch, i / one), to, in);
+    const got g = datasets::get(*this->input_, i % one, epoch_of(epoch, i / one), to, in);
+    return detail::element_of_part(g, is_last(i / one), in);
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<T>>(new pass(*this, epoch, in));
@@ -156,6 +195,7 @@ class repeated final : public stage_behind<T, T> {
   }
 
  private:
+  [[nodiscard]] bool is_last(extent done) const { return count_ != endless && done + 1 >= count_; }
   /// The number of a pass of the input, so that a repetition of repetitions has no pass twice.
   [[nodiscard]] std::uint64_t epoch_of(std::uint64_t epoch, extent done) const {
     const std::uint64_t passes = count_ == endless ? std::uint64_t{1} << 32 : static_cast<std::uint64_t>(count_);
@@ -245,7 +285,8 @@ class concatenated final : public stage<T> {
   }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     const extent n = first_->size();
-    return i < n ? datasets::get(*first_, i, epoch, to, in) : datasets::get(*second_, i - n, epoch, to, in);
+    if (i >= n) return datasets::get(*second_, i - n, epoch, to, in);
+    return detail::element_of_part(datasets::get(*first_, i, epoch, to, in), false, in);
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<T>>(new pass(*this, epoch, in));
@@ -275,14 +316,21 @@ class zipped final : public stage<std::tuple<T...>> {
     got advance(row& to) override {
       if (ended_) return got::end;
       if (taken_ == 0) failed_ = false;
-      if (const got g = take<0>(); g != got::element) return g;
-      taken_ = 0;
-      for (boundary& b : boundaries_) b.leave();
+      if (const got g = take<0>(true); g != got::element) return g;
+      leave();
       if (failed_) {
         in_.give_error(error_);
         return got::error;
       }
       std::swap(to, row_);
+      return got::element;
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      for (; n > 0; --n) {
+        if (ended_) return got::end;
+        if (const got g = take<0>(false); g != got::element) return g;
+        leave();
+      }
       return got::element;
     }
     TAGMA_COLD void save(number_list& to) const override {
@@ -297,14 +345,20 @@ class zipped final : public stage<std::tuple<T...>> {
    private:
     using cursors = std::tuple<owned<cursor<T>>...>;
 
+    void leave() {
+      taken_ = 0;
+      for (boundary& b : boundaries_) b.leave();
+    }
+    /// @param asked otherwise the row is passed by
     template <std::size_t I>
-    got take() {
+    got take(bool asked) {
       if constexpr (I == sizeof...(T)) {
         return got::element;
       } else {
         if (taken_ <= I) {
           boundaries_[I].enter(*std::get<I>(inputs_), in_);
-          const got g = std::get<I>(inputs_)->next(std::get<I>(row_));
+          extent one = 1;
+          const got g = asked ? std::get<I>(inputs_)->next(std::get<I>(row_)) : std::get<I>(inputs_)->skip(one);
           if (g == got::interrupted) return g;
           if (g == got::end) {
             ended_ = true;
@@ -316,7 +370,7 @@ class zipped final : public stage<std::tuple<T...>> {
           }
           taken_ = I + 1;
         }
-        return take<I + 1>();
+        return take<I + 1>(asked);
       }
     }
     template <std::size_t... I>

@@ -24,7 +24,7 @@ template <class T>
 [[nodiscard]] got get_in_other_order(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
   const got g = datasets::get(of, i, epoch, to, in);
   if (g != got::end && !in.ends_behind) return g;
-  in.ends_behind = false;
+  in.ends_behind = in.ends_part = false;
   in.error = detail::error_of_end();
   return got::error;
 }

@@ -67,6 +67,16 @@ class all_but final : public stage_behind<T, T> {
       if (g == got::element || g == got::error) ++at_;
       return g;
     }
+    TAGMA_COLD got pass_by(extent& n) override {
+      while (n > 0) {
+        const bool counts = at_ % of_.count_ != of_.index_;
+        extent one = 1;
+        if (const got g = input_->skip(one); g != got::element) return g;
+        ++at_;
+        if (counts) --n;
+      }
+      return got::element;
+    }
     TAGMA_COLD void save(number_list& to) const override {
       to.push(at_);
       input_->save(to);

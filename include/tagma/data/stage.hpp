@@ -32,7 +32,11 @@ namespace tagma::datasets {
 /// after an interruption nothing is lost, and the same call goes on.
 enum class got : std::uint8_t { element, error, end, interrupted };
 
-/// Thrown by `next` behind the last element; thrown by a function of a map or a generator, it ends the dataset there.
+/// Thrown by `next` behind the last element. Thrown by a function of a map, for an element that is asked for, it ends
+/// the map there: a repetition goes on with its next pass, a concatenation with its next dataset, for any number of
+/// threads. An element that is passed by, by `skip`, `shard` or a fold, is not asked for and ends nothing, unless a
+/// prefetch, a cache or another map with threads in between has asked for it. Behind a shuffle that asks for elements
+/// by their numbers it is an error, `failed_precondition`. Thrown by a generator or a filter it ends the dataset there.
 class end_of_data final : public error {
  public:
   end_of_data();
@@ -97,7 +101,7 @@ class iteration {
   /// Of a thread, which ends when nobody wants its elements any more.
   /// @param guard ends with `end`
   iteration(const runtime::run_guard& guard, const runtime::closing& end, const iteration& outer)
-      : guard_(&guard), end_(&end), services_(outer.services_), meter_(outer.meter_), lost_order_(outer.lost_order_) {}
+      : guard_(&guard), end_(&end), services_(outer.services_), meter_(outer.meter_), facts_(outer.facts_) {}
   iteration(const iteration&) = delete;
   iteration& operator=(const iteration&) = delete;
 
@@ -110,6 +114,7 @@ class iteration {
   std::exception_ptr error;    ///< of `got::error`
   std::int64_t nested_ns = 0;  ///< that stages took which the one that is being measured asked
   bool ends_behind = false;    ///< `stage::get` gave the last element there is
+  bool ends_part = false;      ///< the end to which `stage::get` came is that of a part, and more follows in turn
 
   /// What the pass shares; nullptr: nothing.
   [[nodiscard]] pass_services* services() const { return services_; }
@@ -132,8 +137,11 @@ class iteration {
   [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen);
 
   /// A stage of the pass gives elements in an order that no other pass has: from now on the pass has no position.
-  void lose_order() { lost_order_->store(true); }
-  [[nodiscard]] bool has_lost_order() const { return lost_order_->load(); }
+  void lose_order() { facts_->lost_order.store(true); }
+  [[nodiscard]] bool has_lost_order() const { return facts_->lost_order.load(); }
+  /// A function has ended its dataset: from now on elements that were asked for are not the same as those by number.
+  void note_end_by_function() { facts_->ended_by_function.store(true); }
+  [[nodiscard]] bool has_end_by_function() const { return facts_->ended_by_function.load(); }
 
   /// The order of a stage in a pass, kept since the next element most often asks for the same.
   [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch);
@@ -144,8 +152,12 @@ class iteration {
   pass_services* services_ = nullptr;
   meter* meter_ = nullptr;
   status_code reason_ = status_code::ok;
-  atomic<bool> lost_order_of_pass_{false};
-  atomic<bool>* lost_order_ = &lost_order_of_pass_;  // of whoever asks; threads share it
+  /// Of a whole pass: those of whoever asks, which its threads share.
+  struct facts {
+    atomic<bool> lost_order{false}, ended_by_function{false};
+  };
+  facts own_facts_;
+  facts* facts_ = &own_facts_;
   const void* order_owner_ = nullptr;
   std::uint64_t order_epoch_ = 0;
   permutation order_;
@@ -207,6 +219,8 @@ class cursor {
   virtual void save(number_list& to) const = 0;
   /// Goes to a position; called before anything else.
   virtual void restore(position_reader& from) = 0;
+  /// The stage that is asked for elements by their numbers; nullptr where none is.
+  [[nodiscard]] virtual const any_stage* asked_by_number() const { return nullptr; }
 
   /// From now on what this does is counted.
   void measure(stage_counters& to, iteration& by) {
@@ -247,7 +261,8 @@ class stage : public any_stage {
   using element_type = T;
 
   /// A cursor at the first element of a pass. Stages that are shuffled tell passes apart by their number. One whose
-  /// elements have numbers, and that has no threads, needs none of its own.
+  /// elements have numbers, and that has no threads, needs none of its own; where its elements may end before its size
+  /// says so and others follow, as those of a repetition do, one that goes through them in turn.
   [[nodiscard]] TAGMA_COLD virtual owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const;
   /// The element of this number, of a stage that is indexed. May be called by several threads at once. Waits for
   /// nothing, and is interrupted only where nobody wants the element any more.
@@ -291,7 +306,8 @@ template <class T>
   return detail::get_measured(of, i, epoch, to, in);
 }
 
-/// A pass through a stage whose elements have numbers.
+/// A pass through a stage whose elements have numbers. Where a function ends a part of the stage before its size says
+/// so, numbers behind that are not those of the elements that follow: from there on it goes through the stage in turn.
 template <class T>
 class indexed_cursor final : public cursor<T> {
  public:
@@ -299,9 +315,12 @@ class indexed_cursor final : public cursor<T> {
       : stage_(of), in_(in), epoch_(epoch), size_(of.size()) {}
 
   got advance(T& to) override {
-    if (next_ >= size_) return got::end;
+    if (next_ >= size_) return in_turn_ == nullptr ? got::end : go_on(to);
     const got g = stage_.get(next_, epoch_, to, in_);
-    if (g == got::end) size_ = next_;
+    if (g == got::end) [[unlikely]] {
+      if (std::exchange(in_.ends_part, false) && begin_in_turn(next_)) return go_on(to);
+      size_ = next_;
+    }
     if (g == got::element || g == got::error) ++next_;
     if (in_.ends_behind) {
       in_.ends_behind = false;
@@ -310,23 +329,56 @@ class indexed_cursor final : public cursor<T> {
     return g;
   }
   TAGMA_COLD got pass_by(extent& n) override {
+    if (in_turn_ != nullptr) {
+      const got g = in_turn_->skip(to_pass_);
+      return g == got::element ? in_turn_->skip(n) : g;
+    }
     const extent some = n < size_ - next_ ? n : size_ - next_;
     next_ += some;
     n -= some;
     return n == 0 ? got::element : got::end;
   }
-  TAGMA_COLD void save(number_list& to) const override { to.push(size_ < stage_.size() ? -1 - next_ : next_); }
+  TAGMA_COLD void save(number_list& to) const override {
+    if (in_turn_ == nullptr) return to.push(size_ < stage_.size() ? -1 - next_ : next_);
+    to.push(goes_in_turn);
+    to.push(to_pass_);
+    in_turn_->save(to);
+  }
   TAGMA_COLD void restore(position_reader& from) override {
     next_ = from.take();
+    if (next_ == goes_in_turn) {
+      if (!begin_in_turn(from.take(endless))) position_reader::wrong();
+      return in_turn_->restore(from);
+    }
     if (next_ < 0) size_ = next_ = -1 - next_;
     if (next_ > stage_.size()) position_reader::wrong();
   }
+  [[nodiscard]] const any_stage* asked_by_number() const override { return &stage_; }
 
  private:
+  static constexpr std::int64_t goes_in_turn = INT64_MIN;
+
+  /// False for a stage that knows no other way: its end is the end.
+  [[nodiscard]] TAGMA_COLD bool begin_in_turn(extent behind) {
+    owned<cursor<T>> at = stage_.start(epoch_, in_);
+    if (at->asked_by_number() == &stage_) return false;
+    in_turn_ = std::move(at);
+    to_pass_ = behind;
+    in_.ends_behind = false;
+    next_ = size_ = 0;
+    return true;
+  }
+  TAGMA_COLD got go_on(T& to) {
+    const got g = in_turn_->skip(to_pass_);
+    return g == got::element ? in_turn_->next(to) : g;
+  }
+
   const stage<T>& stage_;
   iteration& in_;
   std::uint64_t epoch_;
   extent size_, next_ = 0;
+  owned<cursor<T>> in_turn_;
+  extent to_pass_ = 0;  // in turn
 };
 
 template <class T>
