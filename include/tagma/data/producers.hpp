@@ -73,6 +73,9 @@ template <class... Specs>
 
 [[nodiscard]] raw_view row_of(const raw_view& rows, extent r);
 
+/// Throws InvalidArgument unless rows of a tensor of this shape are what a queue holds. Scalars have no rows.
+void check_rows(std::string_view who, std::size_t component, const shape& all, const shape& declared);
+
 /// The numbers of the rows, in the order of the passes.
 class row_order {
  public:
@@ -114,6 +117,8 @@ template <class... Specs>
   for (const extent n : counts)
     if (n != counts[0])
       fail(status_code::invalid_argument, {who, ": tensors have ", counts[0], " and ", n, " rows, not as many each"});
+  std::size_t component = 0;
+  (detail::check_rows(who, component++, tensors.dims(), Specs::value.dims), ...);
   auto from = std::make_shared<source>(
       source{all_rows(owned_rows<typename Specs::element_type>(std::move(tensors))...), {who, counts[0], options}});
   tagma::queue<Specs...> q = queue_at<Specs...>(options.place, {.capacity = options.capacity});
@@ -131,13 +136,14 @@ template <class... Specs>
 ///     auto rows = tg::slice_input_producer<tg::spec<float, 784>, tg::spec<int>>({.num_epochs = 2}, images, labels);
 ///
 /// @tparam Specs of a row of each
-/// Throws InvalidArgument if there are no rows, or not as many of each, or no passes.
+/// Throws InvalidArgument if there are no rows, or not as many of each, or no passes, and for rows of another shape.
 template <class... Specs>
 [[nodiscard]] filled_queue<Specs...> slice_input_producer(const input_producer_options& options,
                                                           tensor<typename Specs::element_type>... tensors) {
   return detail::produce_rows<Specs...>("slice_input_producer", options, std::move(tensors)...);
 }
-/// Rows of one tensor.
+/// Rows of one tensor. Throws as `slice_input_producer`.
+/// @tparam Spec of a row
 template <class Spec>
 [[nodiscard]] filled_queue<Spec> input_producer(tensor<typename Spec::element_type> rows,
                                                 const input_producer_options& options = {}) {

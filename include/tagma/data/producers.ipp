@@ -15,6 +15,15 @@ TAGMA_DECL raw_view row_of(const raw_view& rows, extent r) {
   return one;
 }
 
+TAGMA_COLD TAGMA_DECL void check_rows(std::string_view who, std::size_t component, const shape& all,
+                                      const shape& declared) {
+  if (all.rank == 0) return;
+  const shape row = all.sub(1, all.rank);
+  if (row.rank != declared.rank || !compatible(row, declared))
+    fail(status_code::invalid_argument, {who, ": rows of component ", component, " have shape ", to_string(row),
+                                         ", declared is ", to_string(declared)});
+}
+
 TAGMA_COLD TAGMA_DECL row_order::row_order(std::string_view who, extent rows, const input_producer_options& options)
     : rows_(rows), epochs_(options.num_epochs.value_or(-1)), shuffles_(options.shuffle), seed_(options.seed) {
   if (rows < 1) fail(status_code::invalid_argument, {who, ": there are no rows to produce"});
