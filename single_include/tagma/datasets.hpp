@@ -242,6 +242,7 @@
 /// @file
 /// Stages that group elements and take groups apart: batch, padded_batch, unbatch.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -383,6 +384,7 @@ inline constexpr bool takes_element = datasets::detail::takes<const F&, T>;
 
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -466,6 +468,8 @@ class any_stage : public counted_object {
   [[nodiscard]] bool indexed() const { return indexed_; }
   /// Whether a cursor has threads, which `get` would not use.
   [[nodiscard]] bool threaded() const { return threaded_; }
+  /// Whether elements may come in another order each time, as those of a map without order.
+  [[nodiscard]] bool in_any_order() const { return in_any_order_; }
   /// Appends what tells this pipeline from another one.
   virtual void describe(std::string& to) const = 0;
   /// The stages that this one reads, one by one; nullptr behind the last.
@@ -473,7 +477,7 @@ class any_stage : public counted_object {
 
  protected:
   /// Said where a stage is made, as they never change.
-  bool indexed_ = false, threaded_ = false;
+  bool indexed_ = false, threaded_ = false, in_any_order_ = false;
 };
 
 /// What a stage did in a pass so far. Threads count at once; each number is right by itself.
@@ -727,7 +731,11 @@ namespace tagma::datasets {
 /// after an interruption nothing is lost, and the same call goes on.
 enum class got : std::uint8_t { element, error, end, interrupted };
 
-/// Thrown by `next` behind the last element; thrown by a function of a map or a generator, it ends the dataset there.
+/// Thrown by `next` behind the last element. Thrown by a function of a map, for an element that is asked for, it ends
+/// the map there: a repetition goes on with its next pass, a concatenation with its next dataset, for any number of
+/// threads. An element that is passed by, by `skip`, `shard` or a fold, is not asked for and ends nothing, unless a
+/// prefetch, a cache or another map with threads in between has asked for it. Behind a shuffle that asks for elements
+/// by their numbers it is an error, `failed_precondition`. Thrown by a generator or a filter it ends the dataset there.
 class end_of_data final : public error {
  public:
   end_of_data();
@@ -792,7 +800,7 @@ class iteration {
   /// Of a thread, which ends when nobody wants its elements any more.
   /// @param guard ends with `end`
   iteration(const runtime::run_guard& guard, const runtime::closing& end, const iteration& outer)
-      : guard_(&guard), end_(&end), services_(outer.services_), meter_(outer.meter_) {}
+      : guard_(&guard), end_(&end), services_(outer.services_), meter_(outer.meter_), facts_(outer.facts_) {}
   iteration(const iteration&) = delete;
   iteration& operator=(const iteration&) = delete;
 
@@ -805,6 +813,7 @@ class iteration {
   std::exception_ptr error;    ///< of `got::error`
   std::int64_t nested_ns = 0;  ///< that stages took which the one that is being measured asked
   bool ends_behind = false;    ///< `stage::get` gave the last element there is
+  bool ends_part = false;      ///< the end to which `stage::get` came is that of a part, and more follows in turn
 
   /// What the pass shares; nullptr: nothing.
   [[nodiscard]] pass_services* services() const { return services_; }
@@ -826,6 +835,13 @@ class iteration {
   /// Waits until the word is no longer `seen`, perhaps not as long. False if the call must end.
   [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen);
 
+  /// A stage of the pass gives elements in an order that no other pass has: from now on the pass has no position.
+  void lose_order() { facts_->lost_order.store(true); }
+  [[nodiscard]] bool has_lost_order() const { return facts_->lost_order.load(); }
+  /// A function has ended its dataset: from now on elements that were asked for are not the same as those by number.
+  void note_end_by_function() { facts_->ended_by_function.store(true); }
+  [[nodiscard]] bool has_end_by_function() const { return facts_->ended_by_function.load(); }
+
   /// The order of a stage in a pass, kept since the next element most often asks for the same.
   [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch);
 
@@ -835,6 +851,12 @@ class iteration {
   pass_services* services_ = nullptr;
   meter* meter_ = nullptr;
   status_code reason_ = status_code::ok;
+  /// Of a whole pass: those of whoever asks, which its threads share.
+  struct facts {
+    atomic<bool> lost_order{false}, ended_by_function{false};
+  };
+  facts own_facts_;
+  facts* facts_ = &own_facts_;
   const void* order_owner_ = nullptr;
   std::uint64_t order_epoch_ = 0;
   permutation order_;
@@ -891,10 +913,13 @@ class cursor {
     const measured_call call(*measured_by_, *counters_);
     return pass_by(n);
   }
-  /// Appends the position. Never called while a call of `next` is under way.
+  /// Appends the position. Never called while a call of `next` is under way. What has none, since its order is lost,
+  /// appends nothing: stages also ask for positions that nobody goes on from.
   virtual void save(number_list& to) const = 0;
   /// Goes to a position; called before anything else.
   virtual void restore(position_reader& from) = 0;
+  /// The stage that is asked for elements by their numbers; nullptr where none is.
+  [[nodiscard]] virtual const any_stage* asked_by_number() const { return nullptr; }
 
   /// From now on what this does is counted.
   void measure(stage_counters& to, iteration& by) {
@@ -935,7 +960,8 @@ class stage : public any_stage {
   using element_type = T;
 
   /// A cursor at the first element of a pass. Stages that are shuffled tell passes apart by their number. One whose
-  /// elements have numbers, and that has no threads, needs none of its own.
+  /// elements have numbers, and that has no threads, needs none of its own; where its elements may end before its size
+  /// says so and others follow, as those of a repetition do, one that goes through them in turn.
   [[nodiscard]] TAGMA_COLD virtual owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const;
   /// The element of this number, of a stage that is indexed. May be called by several threads at once. Waits for
   /// nothing, and is interrupted only where nobody wants the element any more.
@@ -949,6 +975,17 @@ template <class T>
 using stage_of = counted<const stage<T>>;
 
 namespace detail {
+/// So many slots for elements. Throws `no_memory` that names the stage.
+template <class Slot>
+[[nodiscard]] TAGMA_COLD std::vector<Slot> make_slots(std::string_view stage, extent count) {
+  const auto n = static_cast<std::size_t>(count);
+  try {
+    if (n <= std::vector<Slot>().max_size()) return std::vector<Slot>(n);
+  } catch (const std::bad_alloc&) {
+  }
+  fail_no_memory(n, sizeof(Slot), sentence({stage, " of ", count, " elements"}));
+}
+
 template <class T>
 TAGMA_COLD got get_measured(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
   stage_counters* const counters = in.counters_of(of);
@@ -968,7 +1005,8 @@ template <class T>
   return detail::get_measured(of, i, epoch, to, in);
 }
 
-/// A pass through a stage whose elements have numbers.
+/// A pass through a stage whose elements have numbers. Where a function ends a part of the stage before its size says
+/// so, numbers behind that are not those of the elements that follow: from there on it goes through the stage in turn.
 template <class T>
 class indexed_cursor final : public cursor<T> {
  public:
@@ -976,9 +1014,12 @@ class indexed_cursor final : public cursor<T> {
       : stage_(of), in_(in), epoch_(epoch), size_(of.size()) {}
 
   got advance(T& to) override {
-    if (next_ >= size_) return got::end;
+    if (next_ >= size_) return in_turn_ == nullptr ? got::end : go_on(to);
     const got g = stage_.get(next_, epoch_, to, in_);
-    if (g == got::end) size_ = next_;
+    if (g == got::end) [[unlikely]] {
+      if (std::exchange(in_.ends_part, false) && begin_in_turn(next_)) return go_on(to);
+      size_ = next_;
+    }
     if (g == got::element || g == got::error) ++next_;
     if (in_.ends_behind) {
       in_.ends_behind = false;
@@ -987,23 +1028,56 @@ class indexed_cursor final : public cursor<T> {
     return g;
   }
   TAGMA_COLD got pass_by(extent& n) override {
+    if (in_turn_ != nullptr) {
+      const got g = in_turn_->skip(to_pass_);
+      return g == got::element ? in_turn_->skip(n) : g;
+    }
     const extent some = n < size_ - next_ ? n : size_ - next_;
     next_ += some;
     n -= some;
     return n == 0 ? got::element : got::end;
   }
-  TAGMA_COLD void save(number_list& to) const override { to.push(size_ < stage_.size() ? -1 - next_ : next_); }
+  TAGMA_COLD void save(number_list& to) const override {
+    if (in_turn_ == nullptr) return to.push(size_ < stage_.size() ? -1 - next_ : next_);
+    to.push(goes_in_turn);
+    to.push(to_pass_);
+    in_turn_->save(to);
+  }
   TAGMA_COLD void restore(position_reader& from) override {
     next_ = from.take();
+    if (next_ == goes_in_turn) {
+      if (!begin_in_turn(from.take(endless))) position_reader::wrong();
+      return in_turn_->restore(from);
+    }
     if (next_ < 0) size_ = next_ = -1 - next_;
     if (next_ > stage_.size()) position_reader::wrong();
   }
+  [[nodiscard]] const any_stage* asked_by_number() const override { return &stage_; }
 
  private:
+  static constexpr std::int64_t goes_in_turn = INT64_MIN;
+
+  /// False for a stage that knows no other way: its end is the end.
+  [[nodiscard]] TAGMA_COLD bool begin_in_turn(extent behind) {
+    owned<cursor<T>> at = stage_.start(epoch_, in_);
+    if (at->asked_by_number() == &stage_) return false;
+    in_turn_ = std::move(at);
+    to_pass_ = behind;
+    in_.ends_behind = false;
+    next_ = size_ = 0;
+    return true;
+  }
+  TAGMA_COLD got go_on(T& to) {
+    const got g = in_turn_->skip(to_pass_);
+    return g == got::element ? in_turn_->next(to) : g;
+  }
+
   const stage<T>& stage_;
   iteration& in_;
   std::uint64_t epoch_;
   extent size_, next_ = 0;
+  owned<cursor<T>> in_turn_;
+  extent to_pass_ = 0;  // in turn
 };
 
 template <class T>
@@ -1023,7 +1097,10 @@ template <class T>
 template <class In, class T>
 class stage_behind : public stage<T> {
  public:
-  explicit stage_behind(stage_of<In> input) : input_(std::move(input)) { this->threaded_ = input_->threaded(); }
+  explicit stage_behind(stage_of<In> input) : input_(std::move(input)) {
+    this->threaded_ = input_->threaded();
+    this->in_any_order_ = input_->in_any_order();
+  }
   ~stage_behind() override = default;
 
   [[nodiscard]] const stage<In>& input() const { return *input_; }
@@ -1780,8 +1857,11 @@ class batched final : public stage_behind<T, typename Collector::type> {
     extent count = 0;
     while (count < most) {
       const got g = datasets::get(*this->input_, first + count, epoch, collected.next, in);
-      if (g == got::end) in.ends_behind = true;
-      if (g == got::end) break;
+      if (g == got::end) {
+        if (in.ends_part) return g;  // elements of the next part belong to this batch
+        in.ends_behind = true;
+        break;
+      }
       if (g != got::element) return g;
       if (!collected.add(count, in.error)) return got::error;
       if (in.given_up()) return got::interrupted;
@@ -1800,6 +1880,11 @@ class batched final : public stage_behind<T, typename Collector::type> {
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
     append_parts(to, {".batch ", most_, drop_remainder_ ? " whole" : ""});
+    if constexpr (requires { options_.shapes; }) {
+      to += " padded";
+      for (const shape& s : options_.shapes) append_parts(to, {" ", to_string(s)});
+      for (const double v : options_.values) append_parts(to, {" ", std::bit_cast<std::int64_t>(v)});
+    }
   }
 
  private:
@@ -2068,14 +2153,17 @@ namespace tagma::datasets::detail {
 template <class T>
 class cached final : public stage_behind<T, T> {
   struct whole_pass final : counted_object {
-    explicit whole_pass(std::vector<T>&& elements) : all(std::move(elements)) {}
+    whole_pass(std::vector<T>&& elements, bool order_is_lost) : all(std::move(elements)), lost_order(order_is_lost) {}
     std::vector<T> all;
+    bool lost_order;  // whoever keeps the elements of another pass may have another order
   };
   using elements = counted<const whole_pass>;
 
   class pass final : public cursor<T> {
    public:
-    pass(const cached& of, iteration& in) : of_(of), in_(in), counters_(in.counters_of(of)), kept_(of.kept()) {}
+    pass(const cached& of, iteration& in) : of_(of), in_(in), counters_(in.counters_of(of)), kept_(of.kept()) {
+      if (kept_ && kept_->lost_order) in.lose_order();
+    }
     got advance(T& to) override {
       if (kept_) {
         if (next_ >= kept_->all.size()) return got::end;
@@ -2087,7 +2175,7 @@ class cached final : public stage_behind<T, T> {
       if (g == got::interrupted) return g;
       if (g == got::end) {
         if (whole_) {
-          kept_ = of_.keep(std::move(own_));
+          kept_ = of_.keep(std::move(own_), in_.has_lost_order());
           next_ = kept_->all.size();
         }
         whole_ = false;
@@ -2146,8 +2234,8 @@ class cached final : public stage_behind<T, T> {
     const mutex_lock lock(mutex_);
     return kept_;
   }
-  [[nodiscard]] elements keep(std::vector<T>&& all) const {
-    auto mine = make_counted<const whole_pass>(std::move(all));
+  [[nodiscard]] elements keep(std::vector<T>&& all, bool lost_order) const {
+    auto mine = make_counted<const whole_pass>(std::move(all), lost_order);
     const mutex_lock lock(mutex_);
     if (!kept_) kept_ = std::move(mine);
     return kept_;
@@ -2162,7 +2250,7 @@ template <class T>
 class cached_by_number final : public stage_behind<T, T> {
  public:
   explicit cached_by_number(stage_of<T> input)
-      : stage_behind<T, T>(std::move(input)), slots_(static_cast<std::size_t>(this->size())) {
+      : stage_behind<T, T>(std::move(input)), slots_(detail::make_slots<slot>("cache", this->size())) {
     this->indexed_ = true;
     this->threaded_ = false;
   }
@@ -2174,13 +2262,17 @@ class cached_by_number final : public stage_behind<T, T> {
       return got::element;
     }
     const got g = datasets::get(*this->input_, i, 0, to, in);
-    if (g != got::element) return g;
+    if (g != got::element || in.ends_behind) return g;  // the end is not kept, and is to be met by each pass
     const mutex_lock lock(mutex_);
     if (s.kept.load(memory_order::relaxed)) return g;
     s.value = to;
     if (stage_counters* const counters = in.counters_of(*this)) counters->hold(datasets::bytes_of(to));
     s.kept.store(true, memory_order::release);
     return g;
+  }
+  /// In turn there are no numbers to keep elements by.
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return datasets::start(*this->input_, 0, in);
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -2215,7 +2307,7 @@ namespace tagma::datasets::detail {
 /// Calls a function of an element. What it throws is the error of that element; `end_of_data` is the end.
 /// A function of this library may fill the element that was there before, by `assign`.
 template <class F, class In, class Out>
-[[nodiscard]] got apply(const F& f, In& from, Out& to, std::exception_ptr& error) {
+[[nodiscard]] got apply(const F& f, In& from, Out& to, std::exception_ptr& error, iteration& in) {
   try {
     if constexpr (requires { f.assign(to, from); })
       f.assign(to, from);
@@ -2223,11 +2315,16 @@ template <class F, class In, class Out>
       to = detail::call(f, std::move(from));
     return got::element;
   } catch (const end_of_data&) {
+    in.note_end_by_function();
     return got::end;
   } catch (...) {
     error = std::current_exception();
     return got::error;
   }
+}
+template <class F, class In, class Out>
+[[nodiscard]] got apply(const F& f, In& from, Out& to, iteration& in) {
+  return detail::apply(f, from, to, in.error, in);
 }
 
 template <class In, class Out, class F>
@@ -2238,7 +2335,7 @@ class map_stage final : public stage_behind<In, Out> {
     got advance(Out& to) override {
       if (ended_) return got::end;
       got g = input_->next(from_);
-      if (g == got::element) g = detail::apply(f_, from_, to, in_.error);
+      if (g == got::element) g = detail::apply(f_, from_, to, in_);
       ended_ = g == got::end;
       return g;
     }
@@ -2268,7 +2365,7 @@ class map_stage final : public stage_behind<In, Out> {
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);
-    return g == got::element ? detail::apply(f_, from, to, in.error) : g;
+    return g == got::element ? detail::apply(f_, from, to, in) : g;
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<Out>>(new pass(datasets::start(*this->input_, epoch, in), f_, in));
@@ -2293,7 +2390,7 @@ class filter_stage final : public stage_behind<T, T> {
         if (g != got::element) return g;
         bool kept = false;
         const T& seen = to;
-        const got judged = detail::apply(f_, seen, kept, in_.error);
+        const got judged = detail::apply(f_, seen, kept, in_);
         ended_ = judged == got::end;
         if (judged == got::error || kept) return judged;
         if (in_.stopping()) return got::interrupted;
@@ -2599,8 +2696,10 @@ class dataset_iterator {
   }
 
   /// Where this is, for `dataset::resume` of the same dataset in any process: a few whole numbers.
-  /// Throws `failed_precondition` where a map gives its results in any order.
+  /// Throws `failed_precondition` where a map gives its results in any order, unless a cache in a file has its order.
   [[nodiscard]] TAGMA_COLD datasets::position state() const {
+    if (pass_->in.has_lost_order())
+      fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
     datasets::number_list numbers;
     numbers.push(fingerprint());
     pass_->at->save(numbers);
@@ -2717,6 +2816,7 @@ class loop_iterator {
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -2767,7 +2867,8 @@ class thread {
 namespace tagma::datasets::detail {
 
 /// Positions of an input that another thread goes through, one in so many elements: a position in between is one of
-/// these and a number of elements behind it.
+/// these and a number of elements behind it. These are passed by where a pass goes on, or asked for again where a
+/// function may have ended a dataset among them, which ends nothing where it is passed by.
 class marks {
  public:
   /// Elements from one to the next.
@@ -2788,24 +2889,38 @@ class marks {
   }
   /// Saves the position at the element of this number. Without marks nothing was taken.
   template <class T>
-  void save(const cursor<T>& input, std::uint64_t number, extent also, number_list& to) const {
+  void save(const cursor<T>& input, std::uint64_t number, const iteration& in, number_list& to) const {
     const mutex_lock lock(mutex_);
     const one* last = nullptr;
     for (const one& m : all_)
       if (m.number <= number) last = &m;
     if (last == nullptr) {
-      to.push(also);
+      to.push(coded(behind_, asks_));
       return input.save(to);
     }
-    to.push(static_cast<std::int64_t>(number - last->number));
+    to.push(coded(static_cast<extent>(number - last->number), in.has_end_by_function()));
     to.push(last->at);
   }
-  /// Goes there again; returns how many elements are still to be passed by.
+  /// Goes there again, but for the elements behind it.
   template <class T>
-  [[nodiscard]] static extent restore(cursor<T>& input, position_reader& from) {
-    const extent behind = from.take(endless);
+  void restore(cursor<T>& input, position_reader& from) {
+    behind_ = from.take();
+    asks_ = behind_ < 0;
+    if (asks_) behind_ = -1 - behind_;
+    if (behind_ > endless) position_reader::wrong();
     input.restore(from);
-    return behind;
+  }
+  /// Goes to where the first element is to be taken, and marks it.
+  template <class T>
+  TAGMA_COLD void begin(cursor<T>& input) {
+    (void)pass_behind(input);
+    mark(input, 0, 0);
+  }
+  /// Passes more elements by before the first is taken.
+  template <class T>
+  [[nodiscard]] TAGMA_COLD got pass_by(cursor<T>& input, extent& n) {
+    const got g = pass_behind(input);
+    return g == got::element ? input.skip(n) : g;
   }
 
  private:
@@ -2813,9 +2928,33 @@ class marks {
     std::uint64_t number;
     number_list at;
   };
+
+  [[nodiscard]] static std::int64_t coded(extent behind, bool asks) {
+    return asks && behind > 0 ? -1 - behind : behind;
+  }
+  /// The elements behind the position that was restored.
+  template <class T>
+  [[nodiscard]] TAGMA_COLD got pass_behind(cursor<T>& input) {
+    if (!asks_) return input.skip(behind_);
+    T passed{};
+    for (; behind_ > 0; --behind_)
+      if (const got g = input.next(passed); g == got::end || g == got::interrupted) return g;
+    return got::element;
+  }
+
   mutable mutex mutex_;
   std::vector<one> all_;
+  extent behind_ = 0;
+  bool asks_ = false;
 };
+
+/// Room for the elements that a stage has ahead, for no more than its input has. Throws `no_memory` that names the
+/// stage.
+template <class Slot>
+[[nodiscard]] std::vector<Slot> slots_ahead(std::string_view stage, extent ahead, const any_stage& input) {
+  const extent all = input.size();
+  return detail::make_slots<Slot>(stage, all == unknown_size || all > ahead ? ahead : all > 0 ? all : 1);
+}
 
 template <class T>
 class prefetched final : public stage_behind<T, T> {
@@ -2837,7 +2976,7 @@ class prefetched final : public stage_behind<T, T> {
     }
     got advance(T& to) override {
       if (ended_) return got::end;
-      if (!started_) start();
+      if (!started_ && !start()) return got::error;
       if (alone_) return next_alone(to);
       if (given_ == seen_count_ && !wait()) return got::interrupted;
       slot& s = slots_[given_ % slots_.size()];
@@ -2851,17 +2990,22 @@ class prefetched final : public stage_behind<T, T> {
       if (given_ % freed_at_once_ == 0 && thread_waits_.load()) freed_.change(false);
       return g;
     }
+    TAGMA_COLD got pass_by(extent& n) override {
+      if (ended_) return got::end;
+      if (!started_ && of_.indexed()) return marks_.pass_by(*input_, n);
+      return cursor<T>::pass_by(n);
+    }
     TAGMA_COLD void save(number_list& to) const override {
       to.push(ended_ ? 1 : 0);
       if (alone_) {
         to.push(0);
         return input_->save(to);
       }
-      marks_.save(*input_, given_, to_pass_, to);
+      marks_.save(*input_, given_, in_, to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
       ended_ = from.take(1) == 1;
-      to_pass_ = marks::restore(*input_, from);
+      marks_.restore(*input_, from);
     }
 
    private:
@@ -2884,14 +3028,21 @@ class prefetched final : public stage_behind<T, T> {
       }
       return goes_on || seen_count_ != given_;
     }
-    void start() {
+    /// False where something that it needs could not be had: that is one error, and nothing follows.
+    [[nodiscard]] bool start() {
+      try {
+        slots_ = detail::slots_ahead<slot>("prefetch", of_.count_, of_.input());
+        marks_.begin(*input_);
+      } catch (...) {
+        in_.error = std::current_exception();
+        ended_ = true;
+        return false;
+      }
       started_ = true;
-      (void)input_->skip(to_pass_);
-      marks_.mark(*input_, 0, 0);
-      slots_.resize(static_cast<std::size_t>(of_.count_));
       freed_at_once_ = slots_.size() / 8 + 1;
       alone_ = !thread_.template begin<&pass::run>(*this);  // then elements come when they are asked for
       if (counters_ != nullptr) counters_->threads.store(alone_ ? 0 : 1);
+      return true;
     }
     got next_alone(T& to) {
       const got g = input_->next(to);
@@ -2934,7 +3085,6 @@ class prefetched final : public stage_behind<T, T> {
     marks marks_;
     runtime::thread thread_;
     std::uint64_t given_ = 0, seen_count_ = 0, freed_at_once_ = 1;
-    extent to_pass_ = 0;
     bool started_ = false, alone_ = false, ended_ = false;
     alignas(64) atomic<std::uint64_t> filled_count_{0};
     alignas(64) atomic<std::uint64_t> given_count_{0};
@@ -2990,7 +3140,7 @@ template <class T>
 [[nodiscard]] got get_in_other_order(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
   const got g = datasets::get(of, i, epoch, to, in);
   if (g != got::end && !in.ends_behind) return g;
-  in.ends_behind = false;
+  in.ends_behind = in.ends_part = false;
   in.error = detail::error_of_end();
   return got::error;
 }
@@ -3153,7 +3303,7 @@ class permuted final : public stage_behind<T, T> {
   permuted(stage_of<T> input, std::uint64_t seed, bool reshuffle)
       : stage_behind<T, T>(std::move(input)), seed_(seed), reshuffle_(reshuffle) {
     this->indexed_ = true;
-    this->threaded_ = false;
+    this->threaded_ = this->in_any_order_ = false;  // its input is asked by number
   }
 
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
@@ -3226,7 +3376,7 @@ namespace tagma::datasets {
 /// How a map uses threads.
 struct parallel {
   int threads = 0;      ///< that call the function; 0: whoever asks for the element
-  bool ordered = true;  ///< elements keep their order; otherwise the first that is ready comes first
+  bool ordered = true;  ///< keep their order; otherwise the first that is ready comes first, and `state` throws
   extent ahead = 0;     ///< elements that are worked on or ready at most; 0: twice as many as threads
 };
 
@@ -3245,6 +3395,7 @@ class parallel_map final : public stage_behind<In, Out> {
           guard_(runtime::no_limits, 0, &closing_),
           inner_(guard_, closing_, in) {
       input_ = datasets::start(*of.input_, epoch, inner_);
+      if (!of.options_.ordered) in.lose_order();
     }
     ~pass() override {
       closing_.begin();
@@ -3253,8 +3404,45 @@ class parallel_map final : public stage_behind<In, Out> {
     }
     got advance(Out& to) override {
       if (ended_) return got::end;
-      if (!started_) start();
+      if (!started_ && !start()) return got::error;
       if (working_ == 0) return next_alone(to);
+      return result(to, true);
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      if (ended_) return got::end;
+      if (!started_ && of_.indexed()) return marks_.pass_by(*input_, n);
+      if (!started_ && !start()) return got::error;
+      if (working_ == 0) return input_->skip(n);
+      Out passed{};
+      for (; n > 0; --n)
+        if (const got g = result(passed, false); g == got::end || g == got::interrupted) return g;
+      return got::element;
+    }
+    TAGMA_COLD void save(number_list& to) const override {
+      if (!of_.options_.ordered) return;
+      to.push(ended_ ? 1 : 0);
+      if (started_ && working_ == 0) {
+        to.push(0);
+        return input_->save(to);
+      }
+      marks_.save(*input_, given_, in_, to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      ended_ = from.take(1) == 1;
+      marks_.restore(*input_, from);
+    }
+
+   private:
+    struct slot {
+      Out value{};
+      std::exception_ptr error;
+      got what = got::end;
+      atomic<std::uint64_t> ready{0};  // the number of the result that lies here, and 1
+    };
+
+    /// The next result.
+    /// @param asked otherwise it is passed by, and that the function ended the dataset there counts for nothing
+    got result(Out& to, bool asked) {
       while (true) {
         const std::uint32_t seen = ready_.load(memory_order::acquire);
         slot& s = slots_[given_ % slots_.size()];
@@ -3267,7 +3455,10 @@ class parallel_map final : public stage_behind<In, Out> {
           freed_.change(false);
           if (g != got::end) return g;
           if (!of_.options_.ordered) continue;  // others may still be at work
+          if (!asked) return got::element;
           ended_ = true;
+          end_.store(true);
+          freed_.change(true);  // who has the turn may wait for room, and shall take no more
           return g;
         }
         if (given_ >= count_.load(memory_order::acquire)) {
@@ -3279,43 +3470,27 @@ class parallel_map final : public stage_behind<In, Out> {
         if (!in_.wait(ready_, seen)) return got::interrupted;
       }
     }
-    TAGMA_COLD void save(number_list& to) const override {
-      if (!of_.options_.ordered)
-        fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
-      to.push(ended_ ? 1 : 0);
-      if (started_ && working_ == 0) {
-        to.push(0);
-        return input_->save(to);
+    /// False where something that it needs could not be had: that is one error, and nothing follows.
+    [[nodiscard]] bool start() {
+      try {
+        slots_ = detail::slots_ahead<slot>("map", of_.options_.ahead, of_.input());
+        threads_.allocate(of_.options_.threads);
+        marks_.begin(*input_);
+      } catch (...) {
+        in_.error = std::current_exception();
+        ended_ = true;
+        return false;
       }
-      marks_.save(*input_, given_, to_pass_, to);
-    }
-    TAGMA_COLD void restore(position_reader& from) override {
-      ended_ = from.take(1) == 1;
-      to_pass_ = marks::restore(*input_, from);
-    }
-
-   private:
-    struct slot {
-      Out value{};
-      std::exception_ptr error;
-      got what = got::end;
-      atomic<std::uint64_t> ready{0};  // the number of the result that lies here, and 1
-    };
-
-    void start() {
       started_ = true;
-      (void)input_->skip(to_pass_);
-      marks_.mark(*input_, 0, 0);
-      slots_ = std::vector<slot>(static_cast<std::size_t>(of_.options_.ahead));
-      threads_.allocate(of_.options_.threads);
       // Where the system has no more, those that there are do the work; without any, whoever asks.
       while (working_ < of_.options_.threads && threads_[working_].template begin<&pass::run>(*this)) ++working_;
       if (counters_ != nullptr) counters_->threads.store(working_);
+      return true;
     }
     got next_alone(Out& to) {
       got g = input_->next(alone_);
       if (g == got::error) in_.give_error(inner_.error);
-      if (g == got::element) g = detail::apply(of_.f_, alone_, to, in_.error);
+      if (g == got::element) g = detail::apply(of_.f_, alone_, to, in_);
       ended_ = g == got::end;
       return g;
     }
@@ -3353,9 +3528,9 @@ class parallel_map final : public stage_behind<In, Out> {
     }
     [[nodiscard]] got apply(In& from, Out& to, std::exception_ptr& error) const {
       if (counters_ == nullptr) [[likely]]
-        return detail::apply(of_.f_, from, to, error);
+        return detail::apply(of_.f_, from, to, error, in_);
       const std::int64_t begun = in_.measured()->now();
-      const got g = detail::apply(of_.f_, from, to, error);
+      const got g = detail::apply(of_.f_, from, to, error, in_);
       stage_counters::add(counters_->own_ns, in_.measured()->now() - begun);
       return g;
     }
@@ -3367,7 +3542,7 @@ class parallel_map final : public stage_behind<In, Out> {
       std::uint64_t number = 0;
       while (take(from, what, error, number)) {
         if (what == got::element) what = apply(from, made, error);
-        const bool end = what == got::end;
+        const bool end = what == got::end && !of_.options_.ordered;  // in order, whoever asks for it comes to the end
         if (end) end_.store(true);
         if (!of_.options_.ordered) number = published_.fetch_add(1);
         slot& s = slots_[number % slots_.size()];
@@ -3397,7 +3572,6 @@ class parallel_map final : public stage_behind<In, Out> {
     heap_array<runtime::thread> threads_;
     int working_ = 0;  // of these
     std::uint64_t given_ = 0;
-    extent to_pass_ = 0;
     bool started_ = false, ended_ = false;
     atomic<std::uint64_t> count_{UINT64_MAX}, published_{0};
     alignas(64) runtime::wait_word ready_;
@@ -3410,12 +3584,13 @@ class parallel_map final : public stage_behind<In, Out> {
       : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), options_(options) {
     this->indexed_ = this->input_->indexed();
     this->threaded_ = true;
+    this->in_any_order_ = this->in_any_order_ || !options.ordered;
   }
 
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);
-    return g == got::element ? detail::apply(f_, from, to, in.error) : g;
+    return g == got::element ? detail::apply(f_, from, to, in) : g;
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<Out>>(new pass(*this, epoch, in));
@@ -3427,7 +3602,7 @@ class parallel_map final : public stage_behind<In, Out> {
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
-    to += ".parallel_map";
+    to += options_.ordered ? ".parallel_map" : ".parallel_map in any order";
   }
 
  private:
@@ -3455,6 +3630,16 @@ class parallel_map final : public stage_behind<In, Out> {
 
 namespace tagma::datasets::detail {
 
+/// What came of an element of an input, which may have ended before its size says so: where more follows behind the
+/// input, whoever asks is to go on in turn.
+[[nodiscard]] inline got element_of_part(got g, bool is_last, iteration& in) {
+  if (is_last || (g != got::end && !in.ends_behind)) [[likely]]
+    return g;
+  in.ends_behind = false;
+  in.ends_part = true;
+  return got::end;
+}
+
 /// The elements first, first + step, ... before the element last of the input.
 template <class T>
 class strided_stage final : public stage_behind<T, T> {
@@ -3471,6 +3656,21 @@ class strided_stage final : public stage_behind<T, T> {
         to_skip_ = of_.step_ - 1;
       }
       return g;
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      while (n > 0) {
+        if (at_end()) return got::end;
+        if (const got g = input_->skip(to_skip_); g != got::element) return g;
+        const extent left = of_.last_ - of_.first_ - given_;
+        const extent some = of_.step_ > 1 ? 1 : n < left ? n : left;
+        extent rest = some;
+        const got g = input_->skip(rest);
+        given_ += some - rest;
+        n -= some - rest;
+        if (g != got::element) return g;
+        to_skip_ = of_.step_ - 1;
+      }
+      return got::element;
     }
     TAGMA_COLD void save(number_list& to) const override {
       to.push(given_);
@@ -3537,14 +3737,17 @@ class repeated final : public stage_behind<T, T> {
           any_ = any_ || g != got::interrupted;
           return g;
         }
-        if (!any_ || (of_.count_ != endless && done_ + 1 >= of_.count_)) {
-          ended_ = true;
-          break;
-        }
-        if (in_.stopping()) return got::interrupted;
-        ++done_;
-        any_ = false;
-        begin();
+        if (const got more = next_pass(); more != got::element) return more;
+      }
+      return got::end;
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      while (!ended_) {
+        const extent before = n;
+        const got g = input_->skip(n);
+        any_ = any_ || n < before;
+        if (g != got::end) return g;
+        if (const got more = next_pass(); more != got::element) return more;
       }
       return got::end;
     }
@@ -3563,6 +3766,16 @@ class repeated final : public stage_behind<T, T> {
     }
 
    private:
+    /// The end if there is none.
+    got next_pass() {
+      ended_ = !any_ || of_.is_last(done_);
+      if (ended_) return got::end;
+      if (in_.stopping()) return got::interrupted;
+      ++done_;
+      any_ = false;
+      begin();
+      return got::element;
+    }
     void begin() { input_ = datasets::start(*of_.input_, of_.epoch_of(epoch_, done_), in_); }
 
     const repeated& of_;
@@ -3584,7 +3797,8 @@ class repeated final : public stage_behind<T, T> {
   }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     const extent one = this->input_->size();
-    return datasets::get(*this->input_, i % one, epoch_of(epoch, i / one), to, in);
+    const got g = datasets::get(*this->input_, i % one, epoch_of(epoch, i / one), to, in);
+    return detail::element_of_part(g, is_last(i / one), in);
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<T>>(new pass(*this, epoch, in));
@@ -3595,6 +3809,7 @@ class repeated final : public stage_behind<T, T> {
   }
 
  private:
+  [[nodiscard]] bool is_last(extent done) const { return count_ != endless && done + 1 >= count_; }
   /// The number of a pass of the input, so that a repetition of repetitions has no pass twice.
   [[nodiscard]] std::uint64_t epoch_of(std::uint64_t epoch, extent done) const {
     const std::uint64_t passes = count_ == endless ? std::uint64_t{1} << 32 : static_cast<std::uint64_t>(count_);
@@ -3672,6 +3887,7 @@ class concatenated final : public stage<T> {
   concatenated(stage_of<T> first, stage_of<T> second) : first_(std::move(first)), second_(std::move(second)) {
     this->indexed_ = first_->indexed() && second_->indexed();
     this->threaded_ = first_->threaded() || second_->threaded();
+    this->in_any_order_ = first_->in_any_order() || second_->in_any_order();
   }
 
   [[nodiscard]] extent size() const override {
@@ -3683,7 +3899,8 @@ class concatenated final : public stage<T> {
   }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     const extent n = first_->size();
-    return i < n ? datasets::get(*first_, i, epoch, to, in) : datasets::get(*second_, i - n, epoch, to, in);
+    if (i >= n) return datasets::get(*second_, i - n, epoch, to, in);
+    return detail::element_of_part(datasets::get(*first_, i, epoch, to, in), false, in);
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<T>>(new pass(*this, epoch, in));
@@ -3713,14 +3930,21 @@ class zipped final : public stage<std::tuple<T...>> {
     got advance(row& to) override {
       if (ended_) return got::end;
       if (taken_ == 0) failed_ = false;
-      if (const got g = take<0>(); g != got::element) return g;
-      taken_ = 0;
-      for (boundary& b : boundaries_) b.leave();
+      if (const got g = take<0>(true); g != got::element) return g;
+      leave();
       if (failed_) {
         in_.give_error(error_);
         return got::error;
       }
       std::swap(to, row_);
+      return got::element;
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      for (; n > 0; --n) {
+        if (ended_) return got::end;
+        if (const got g = take<0>(false); g != got::element) return g;
+        leave();
+      }
       return got::element;
     }
     TAGMA_COLD void save(number_list& to) const override {
@@ -3735,14 +3959,20 @@ class zipped final : public stage<std::tuple<T...>> {
    private:
     using cursors = std::tuple<owned<cursor<T>>...>;
 
+    void leave() {
+      taken_ = 0;
+      for (boundary& b : boundaries_) b.leave();
+    }
+    /// @param asked otherwise the row is passed by
     template <std::size_t I>
-    got take() {
+    got take(bool asked) {
       if constexpr (I == sizeof...(T)) {
         return got::element;
       } else {
         if (taken_ <= I) {
           boundaries_[I].enter(*std::get<I>(inputs_), in_);
-          const got g = std::get<I>(inputs_)->next(std::get<I>(row_));
+          extent one = 1;
+          const got g = asked ? std::get<I>(inputs_)->next(std::get<I>(row_)) : std::get<I>(inputs_)->skip(one);
           if (g == got::interrupted) return g;
           if (g == got::end) {
             ended_ = true;
@@ -3754,7 +3984,7 @@ class zipped final : public stage<std::tuple<T...>> {
           }
           taken_ = I + 1;
         }
-        return take<I + 1>();
+        return take<I + 1>(asked);
       }
     }
     template <std::size_t... I>
@@ -3777,6 +4007,7 @@ class zipped final : public stage<std::tuple<T...>> {
         [this](const auto&... input) {
           this->indexed_ = (input->indexed() && ...);
           this->threaded_ = (input->threaded() || ...);
+          this->in_any_order_ = (input->in_any_order() || ...);
         },
         inputs_);
   }
@@ -3940,7 +4171,7 @@ class dataset {
   /// @name Each element by itself.
   /// @{
   /// What `f` makes of each element, or of the components of a tuple. What it throws is the error of that element;
-  /// `datasets::end_of_data` ends the dataset. With threads, `f` is called by several at once.
+  /// `datasets::end_of_data` ends the dataset, see there. With threads, `f` is called by several at once.
   /// Raises TAGMA-E227 where `f` takes no element, or is mutable.
   template <class F>
   [[nodiscard]] TAGMA_COLD auto map(F f, const datasets::parallel& how = {}) const {
@@ -4130,7 +4361,8 @@ class dataset {
     return made<T, datasets::detail::tuned<T, T, handed_on>>(stage_, handed_on{});
   }
   /// Keeps the elements in memory when a pass has come to its end without an error, or each as soon as it was had,
-  /// where elements have numbers. Every pass behind it has the elements of pass 0.
+  /// where elements have numbers. Every pass behind it has the elements of pass 0. Throws `no_memory` where there is no
+  /// room for the elements of a dataset that have numbers.
   [[nodiscard]] TAGMA_COLD dataset cache() const {
     if (stage_->indexed() && !stage_->threaded() && stage_->size() != datasets::endless)
       return made<T, datasets::detail::cached_by_number<T>>(stage_);
@@ -4138,10 +4370,10 @@ class dataset {
   }
   /// Keeps the elements in a file. The first pass that comes to its end without an error writes it, beside the path at
   /// first, so that nobody meets half a file; passes that begin afterwards, in any process, read it. A file with
-  /// elements of another type, of a pipeline with other stages, sizes or seeds, or one that is damaged is one error
-  /// that names it, `failed_precondition` or `data_loss`, and nothing follows; what functions and tensors hold is not
-  /// compared: who changes these removes the file. Where the file cannot be written that is an error behind the last
-  /// element. Needs tagma/file_cache.hpp: TAGMA-E267. Raises TAGMA-E268 for structs.
+  /// elements of another type, of a pipeline with other stages, sizes, seeds or options of reading files, or one that
+  /// is damaged is one error that names it, `failed_precondition` or `data_loss`, and nothing follows; what functions
+  /// and tensors hold is not compared: who changes these removes the file. Where the file cannot be written that is an
+  /// error behind the last element. Needs tagma/file_cache.hpp: TAGMA-E267. Raises TAGMA-E268 for structs.
   template <std::convertible_to<std::string> Path>
   [[nodiscard]] TAGMA_COLD dataset cache(Path file) const {
     static_assert(diagnose::knows_file_cache<std::conditional_t<true, T, Path>>,
@@ -4508,7 +4740,9 @@ template <element Image, element Label>
 /// @file
 /// Datasets in two parts: one to train with, one to validate with.
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tagma::datasets {
@@ -4520,6 +4754,35 @@ struct parts {
 };
 
 namespace detail {
+
+/// Pass 0 of the input, whatever pass is asked for.
+template <class T>
+class first_pass final : public stage_behind<T, T> {
+ public:
+  explicit first_pass(stage_of<T> input) : stage_behind<T, T>(std::move(input)) {
+    this->indexed_ = this->input_->indexed();
+  }
+
+  got get(extent i, std::uint64_t, T& to, iteration& in) const override {
+    return datasets::get(*this->input_, i, 0, to, in);
+  }
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return datasets::start(*this->input_, 0, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".first_pass";
+  }
+};
+
+/// What parts are taken of: elements that are the same, in one order, in every pass.
+template <class T>
+[[nodiscard]] dataset<T> same_in_every_pass(const dataset<T>& of, std::string_view who) {
+  if (of.stage()->in_any_order())
+    fail(status_code::invalid_argument,
+         {who, ": a map gives the elements in any order, so that an element may be in both parts, or in none"});
+  return dataset<T>(make_counted<first_pass<T>>(of.stage()));
+}
 
 /// All elements but those whose number modulo `count` is `index`.
 template <class T>
@@ -4536,6 +4799,16 @@ class all_but final : public stage_behind<T, T> {
       const got g = input_->next(to);
       if (g == got::element || g == got::error) ++at_;
       return g;
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      while (n > 0) {
+        const bool counts = at_ % of_.count_ != of_.index_;
+        extent one = 1;
+        if (const got g = input_->skip(one); g != got::element) return g;
+        ++at_;
+        if (counts) --n;
+      }
+      return got::element;
     }
     TAGMA_COLD void save(number_list& to) const override {
       to.push(at_);
@@ -4581,23 +4854,32 @@ class all_but final : public stage_behind<T, T> {
 
 }  // namespace detail
 
-/// The first `train` elements, and the others. What is shuffled before is shuffled alike in every pass:
-/// `split(data.global_shuffle(7, {.reshuffle = false}), 50'000)`; the order within a part is shuffled behind.
-/// Throws `invalid_argument` for a negative number.
+/// The first `train` elements, and the others. Each element stays in its part: every pass of a part has the elements of
+/// pass 0 of what is split, also where that is shuffled anew in each pass: `split(data.global_shuffle(7), 50'000)`. The
+/// order within a part is shuffled behind: `parts.train.shuffle(1000)`.
+/// @param of elements that have an order
+/// @param train how many the part to train with has, if there are as many
+/// Throws `invalid_argument` for a negative number, and for elements that come in any order.
 template <class T>
 [[nodiscard]] parts<T> split(const dataset<T>& of, extent train) {
   if (train < 0) fail(status_code::invalid_argument, {"split: ", train, " elements to train with"});
-  return {of.take(train), of.skip(train)};
+  const dataset<T> same = detail::same_in_every_pass(of, "split");
+  return {same.take(train), same.skip(train)};
 }
 
 /// Fold `index` of `count`: to validate with, the elements whose number modulo `count` is `index`; to train with, all
-/// others. The folds of one dataset validate with each element once.
-/// Throws `invalid_argument` for fewer than two folds, or an index that is none of them.
+/// others. The folds of one dataset validate with each element once. Elements stay in their parts, as of `split`.
+/// @param of elements that have an order
+/// @param count how many folds there are
+/// @param index which of them this is, from 0
+/// Throws `invalid_argument` for fewer than two folds, an index that is none of them, and elements that come in any
+/// order.
 template <class T>
 [[nodiscard]] parts<T> fold(const dataset<T>& of, extent count, extent index) {
   if (count < 2 || index < 0 || index >= count)
     fail(status_code::invalid_argument, {"fold: number ", index, " of ", count, ", expected two folds or more"});
-  return {dataset<T>(make_counted<detail::all_but<T>>(of.stage(), count, index)), of.shard(count, index)};
+  const dataset<T> same = detail::same_in_every_pass(of, "fold");
+  return {dataset<T>(make_counted<detail::all_but<T>>(same.stage(), count, index)), same.shard(count, index)};
 }
 
 }  // namespace tagma::datasets

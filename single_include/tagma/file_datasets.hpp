@@ -649,6 +649,12 @@ class buffered_reader {
   /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
   [[nodiscard]] bool line(std::string_view& text);
 
+  /// At the beginning of a text, passes the byte order mark of UTF-8 by, if there is one.
+  void skip_byte_order_mark() {
+    if (position_ == 0) [[unlikely]]
+      skip_mark();
+  }
+
   /// Copies the next `n` bytes; returns how many there were.
   [[nodiscard]] std::size_t read(void* target, std::size_t n);
   /// Passes `n` bytes by; returns how many there were.
@@ -658,6 +664,7 @@ class buffered_reader {
 
  private:
   [[nodiscard]] std::size_t held() const { return end_ - begin_; }
+  void skip_mark();
   void drop(std::size_t n);
   /// Whether `n` bytes are held, after an attempt to have them.
   [[nodiscard]] bool fill(std::size_t n);
@@ -732,6 +739,13 @@ TAGMA_DECL bool buffered_reader::line(std::string_view& text) {
   }
   text = take(length + 1).substr(0, length);
   return true;
+}
+
+TAGMA_COLD TAGMA_DECL void buffered_reader::skip_mark() {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  for (std::size_t n = 1; n <= mark.size(); ++n)  // no byte is waited for that need not be there
+    if (peek(n) != mark.substr(0, n)) return;
+  drop(mark.size());
 }
 
 TAGMA_DECL std::size_t buffered_reader::read(void* target, std::size_t n) {
@@ -1652,7 +1666,8 @@ namespace tagma::datasets::detail {
 
 /// The records of files, one file behind the other. A file that cannot be opened, or read to its end, is an error at
 /// that place, and the next file follows.
-/// @tparam Format has `open(path)`, which returns a reader of records, and `decode(reader, record, to)`
+/// @tparam Format has `open(path)`, which returns a reader of records, `decode(reader, record, to)`, and `text`: its
+/// kind and all that its records depend on
 template <class T, class Format>
 class record_source final : public stage<T> {
   using reader = decltype(std::declval<const Format&>().open(std::string()));
@@ -1721,8 +1736,8 @@ class record_source final : public stage<T> {
     return owned<cursor<T>>(new pass(*this, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
-    append_parts(to, {"records ", files_.size()});
-    for (const std::string& file : files_) append_parts(to, {" ", file});
+    append_parts(to, {format_.text, " of ", files_.size(), " files"});
+    for (const std::string& file : files_) append_parts(to, {" ", file.size(), ":", file});
   }
 
  private:
@@ -1734,6 +1749,7 @@ class record_source final : public stage<T> {
 template <class Open>
 struct text_format {
   Open make;
+  std::string text;
   [[nodiscard]] auto open(const std::string& path) const { return make(path); }
   template <class Reader>
   void decode(const Reader&, std::string_view record, std::string& to) const {
@@ -1745,6 +1761,7 @@ struct text_format {
 template <class Open, class... T>
 struct csv_format {
   Open make;
+  std::string text;
   io::csv_decoder decoder;
   [[nodiscard]] auto open(const std::string& path) const { return make(path); }
   template <class Reader, class Row>
@@ -2196,8 +2213,9 @@ struct csv_reader_options {
 };
 
 /// The records of a CSV file, each without the line end behind it: lines, joined where a line end stands in quotes. The
-/// key is `name:line`, counted from 1, of the line where the record begins. `next` throws `invalid_argument` where the
-/// file ends inside quotes, and `resource_exhausted` for a record longer than the bound.
+/// byte order mark of UTF-8, EF BB BF, with which some programs begin a file, belongs to none. The key is `name:line`,
+/// counted from 1, of the line where the record begins. `next` throws `invalid_argument` where the file ends inside
+/// quotes, and `resource_exhausted` for a record longer than the bound.
 class csv_reader {
  public:
   explicit csv_reader(buffered_reader in, const csv_reader_options& options = {});
@@ -2255,6 +2273,7 @@ TAGMA_DECL bool csv_reader::next(std::string_view& value) {
 }
 
 TAGMA_DECL bool csv_reader::read(std::string_view& value) {
+  in_.skip_byte_order_mark();
   line_ += lines_;
   lines_ = 0;
   std::size_t length = 0, seen = 0;
@@ -2435,7 +2454,9 @@ struct text_line_options {
 };
 
 /// The lines of a text, without the line feed that ends each but perhaps the last, and without one carriage return
-/// before it. An empty line is a record. The key is `name:line`, counted from 1, lines that are skipped among them.
+/// before it. An empty line is a record. The byte order mark of UTF-8, EF BB BF, with which some programs begin a text,
+/// belongs to no line; TensorFlow gives it as a part of the first one. The key is `name:line`, counted from 1, lines
+/// that are skipped among them.
 class text_line_reader {
  public:
   /// Throws `invalid_argument` for a negative number of lines.
@@ -2469,6 +2490,7 @@ TAGMA_DECL text_line_reader::text_line_reader(buffered_reader in, const text_lin
 }
 
 TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
+  in_.skip_byte_order_mark();
   do {
     if (!in_.line(value)) return false;
     ++line_;
@@ -2844,10 +2866,14 @@ TAGMA_DECL void tf_record_writer::close() {
 
 namespace tagma::datasets {
 
-/// The lines of files, without their ends.
+// Options that make no sense are refused where a dataset is described. Positions and caches in files belong to the
+// options: a dataset of the same files that are read otherwise is another one.
+
+/// The lines of files, without their ends; a byte order mark of UTF-8 at the beginning of a file is none of its text.
+/// Throws `invalid_argument` for a negative number of lines to skip.
 [[nodiscard]] dataset<std::string> text_lines(std::vector<std::string> files, const io::text_line_options& options = {},
                                               io::compression format = io::compression::none);
-/// Records of files that are equally long.
+/// Records of files that are equally long. Throws `invalid_argument` as `io::fixed_length_record_reader` does.
 [[nodiscard]] dataset<std::string> fixed_length_records(std::vector<std::string> files,
                                                         const io::fixed_length_options& options,
                                                         io::compression format = io::compression::none);
@@ -2861,27 +2887,31 @@ struct csv_file_options {
   std::int64_t skip_header_records = 0;  ///< such as one with the names of the columns
   io::compression format = io::compression::none;
 };
-/// The records of CSV files as tuples of typed columns; one column as it is. Throws as io::csv_decoder does.
+
+namespace detail {
+[[nodiscard]] io::csv_reader_options reader_options(const csv_file_options& options);
+/// All that the records depend on. Throws `invalid_argument` for options of the reader that make no sense.
+[[nodiscard]] std::string csv_text(const csv_file_options& options, const std::vector<io::csv_field>& fields);
+}  // namespace detail
+
+/// The records of CSV files as tuples of typed columns; one column as it is. A byte order mark of UTF-8 at the
+/// beginning of a file is none of its text. Throws as `io::csv_decoder` and `io::csv_reader` do for their options.
 ///
 ///     tg::datasets::csv({"people.csv"}, {.skip_header_records = 1}, tg::io::csv_default(0.0f),
 ///                       tg::io::csv_required<std::string>());
 template <io::csv_type... T>
 [[nodiscard]] auto csv(std::vector<std::string> files, const csv_file_options& options, io::csv_column<T>... columns) {
   static_assert(sizeof...(T) > 0);
-  const auto open = [fields = options.fields, skip = options.skip_header_records,
-                     format = options.format](const std::string& path) {
-    io::csv_reader_options reader;
-    reader.delimiter = fields.delimiter;
-    reader.quotes = fields.quotes;
-    reader.skip_header_records = skip;
+  const auto open = [reader = detail::reader_options(options), format = options.format](const std::string& path) {
     return io::csv_reader(io::open(path, format), reader);
   };
   using type = typename std::conditional_t<sizeof...(T) == 1, std::tuple_element<0, std::tuple<T...>>,
                                            std::common_type<std::tuple<T...>>>::type;
   using format = detail::csv_format<decltype(open), T...>;
   io::csv_decoder decoder(std::vector<io::csv_field>{io::csv_field(std::move(columns))...}, options.fields);
-  return dataset<type>(
-      make_counted<detail::record_source<type, format>>(std::move(files), format{open, std::move(decoder)}));
+  std::string text = detail::csv_text(options, decoder.fields());
+  return dataset<type>(make_counted<detail::record_source<type, format>>(
+      std::move(files), format{open, std::move(text), std::move(decoder)}));
 }
 
 }  // namespace tagma::datasets
@@ -2891,30 +2921,69 @@ template <io::csv_type... T>
 /// @file
 /// Definitions of file_datasets.hpp: in the compiled half, or else in each file that includes it.
 
+#include <bit>
+
 namespace tagma::datasets {
+
+namespace detail {
+
+TAGMA_DECL io::csv_reader_options reader_options(const csv_file_options& options) {
+  io::csv_reader_options reader;
+  reader.delimiter = options.fields.delimiter;
+  reader.quotes = options.fields.quotes;
+  reader.skip_header_records = options.skip_header_records;
+  return reader;
+}
+
+TAGMA_DECL std::string csv_text(const csv_file_options& options, const std::vector<io::csv_field>& fields) {
+  (void)io::csv_reader(io::memory_source({}), detail::reader_options(options));  // looks at the options
+  const io::csv_options& o = options.fields;
+  std::string text = "csv";
+  append_parts(text, {" compression ", static_cast<int>(options.format), " skip_header_records ",
+                      options.skip_header_records, " delimiter ", static_cast<int>(o.delimiter),
+                      o.quotes ? " quotes" : " no quotes", " na_value ", o.na_value.size(), ":", o.na_value});
+  for (const std::int64_t column : o.columns) append_parts(text, {" column ", column});
+  for (const io::csv_field& f : fields) {
+    append_parts(text, {" field ", to_string(f.type)});
+    if (!f.required)
+      append_parts(text,
+                   {" default ", std::bit_cast<std::int64_t>(f.number), " ", f.whole, " ", f.text.size(), ":", f.text});
+  }
+  return text;
+}
+
+}  // namespace detail
 
 TAGMA_DECL dataset<std::string> text_lines(std::vector<std::string> files, const io::text_line_options& options,
                                            io::compression format) {
+  (void)io::text_line_reader(io::memory_source({}), options);  // looks at the options
   const auto open = [options, format](const std::string& path) {
     return io::text_line_reader(io::open(path, format), options);
   };
   using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(make_counted<detail::record_source<std::string, text>>(std::move(files), text{open}));
+  return dataset<std::string>(make_counted<detail::record_source<std::string, text>>(
+      std::move(files), text{open, sentence({"text_lines compression ", static_cast<int>(format), " skip_header_lines ",
+                                             options.skip_header_lines})}));
 }
 
 TAGMA_DECL dataset<std::string> fixed_length_records(std::vector<std::string> files,
                                                      const io::fixed_length_options& options, io::compression format) {
+  (void)io::fixed_length_record_reader(io::memory_source({}), options);
   const auto open = [options, format](const std::string& path) {
     return io::fixed_length_record_reader(io::open(path, format), options);
   };
   using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(make_counted<detail::record_source<std::string, text>>(std::move(files), text{open}));
+  return dataset<std::string>(make_counted<detail::record_source<std::string, text>>(
+      std::move(files), text{open, sentence({"fixed_length_records compression ", static_cast<int>(format), " record ",
+                                             options.record_bytes, " header ", options.header_bytes, " footer ",
+                                             options.footer_bytes, " hop ", options.hop_bytes})}));
 }
 
 TAGMA_DECL dataset<std::string> tf_record(std::vector<std::string> files, io::compression format) {
   const auto open = [format](const std::string& path) { return io::tf_record_reader(io::open(path, format)); };
   using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(make_counted<detail::record_source<std::string, text>>(std::move(files), text{open}));
+  return dataset<std::string>(make_counted<detail::record_source<std::string, text>>(
+      std::move(files), text{open, sentence({"tf_record compression ", static_cast<int>(format)})}));
 }
 
 }  // namespace tagma::datasets

@@ -1362,6 +1362,9 @@ template <class... Specs>
 
 [[nodiscard]] raw_view row_of(const raw_view& rows, extent r);
 
+/// Throws InvalidArgument unless rows of a tensor of this shape are what a queue holds. Scalars have no rows.
+void check_rows(std::string_view who, std::size_t component, const shape& all, const shape& declared);
+
 /// The numbers of the rows, in the order of the passes.
 class row_order {
  public:
@@ -1403,6 +1406,8 @@ template <class... Specs>
   for (const extent n : counts)
     if (n != counts[0])
       fail(status_code::invalid_argument, {who, ": tensors have ", counts[0], " and ", n, " rows, not as many each"});
+  std::size_t component = 0;
+  (detail::check_rows(who, component++, tensors.dims(), Specs::value.dims), ...);
   auto from = std::make_shared<source>(
       source{all_rows(owned_rows<typename Specs::element_type>(std::move(tensors))...), {who, counts[0], options}});
   tagma::queue<Specs...> q = queue_at<Specs...>(options.place, {.capacity = options.capacity});
@@ -1420,13 +1425,14 @@ template <class... Specs>
 ///     auto rows = tg::slice_input_producer<tg::spec<float, 784>, tg::spec<int>>({.num_epochs = 2}, images, labels);
 ///
 /// @tparam Specs of a row of each
-/// Throws InvalidArgument if there are no rows, or not as many of each, or no passes.
+/// Throws InvalidArgument if there are no rows, or not as many of each, or no passes, and for rows of another shape.
 template <class... Specs>
 [[nodiscard]] filled_queue<Specs...> slice_input_producer(const input_producer_options& options,
                                                           tensor<typename Specs::element_type>... tensors) {
   return detail::produce_rows<Specs...>("slice_input_producer", options, std::move(tensors)...);
 }
-/// Rows of one tensor.
+/// Rows of one tensor. Throws as `slice_input_producer`.
+/// @tparam Spec of a row
 template <class Spec>
 [[nodiscard]] filled_queue<Spec> input_producer(tensor<typename Spec::element_type> rows,
                                                 const input_producer_options& options = {}) {
@@ -1499,6 +1505,15 @@ TAGMA_DECL raw_view row_of(const raw_view& rows, extent r) {
   raw_view one{nullptr, rows.type, rows.dims.sub(1, rows.dims.rank)};
   one.data = static_cast<const std::byte*>(rows.data) + static_cast<std::size_t>(r) * one.bytes();
   return one;
+}
+
+TAGMA_COLD TAGMA_DECL void check_rows(std::string_view who, std::size_t component, const shape& all,
+                                      const shape& declared) {
+  if (all.rank == 0) return;
+  const shape row = all.sub(1, all.rank);
+  if (row.rank != declared.rank || !compatible(row, declared))
+    fail(status_code::invalid_argument, {who, ": rows of component ", component, " have shape ", to_string(row),
+                                         ", declared is ", to_string(declared)});
 }
 
 TAGMA_COLD TAGMA_DECL row_order::row_order(std::string_view who, extent rows, const input_producer_options& options)

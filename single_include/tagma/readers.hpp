@@ -2520,6 +2520,12 @@ class buffered_reader {
   /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
   [[nodiscard]] bool line(std::string_view& text);
 
+  /// At the beginning of a text, passes the byte order mark of UTF-8 by, if there is one.
+  void skip_byte_order_mark() {
+    if (position_ == 0) [[unlikely]]
+      skip_mark();
+  }
+
   /// Copies the next `n` bytes; returns how many there were.
   [[nodiscard]] std::size_t read(void* target, std::size_t n);
   /// Passes `n` bytes by; returns how many there were.
@@ -2529,6 +2535,7 @@ class buffered_reader {
 
  private:
   [[nodiscard]] std::size_t held() const { return end_ - begin_; }
+  void skip_mark();
   void drop(std::size_t n);
   /// Whether `n` bytes are held, after an attempt to have them.
   [[nodiscard]] bool fill(std::size_t n);
@@ -2603,6 +2610,13 @@ TAGMA_DECL bool buffered_reader::line(std::string_view& text) {
   }
   text = take(length + 1).substr(0, length);
   return true;
+}
+
+TAGMA_COLD TAGMA_DECL void buffered_reader::skip_mark() {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  for (std::size_t n = 1; n <= mark.size(); ++n)  // no byte is waited for that need not be there
+    if (peek(n) != mark.substr(0, n)) return;
+  drop(mark.size());
 }
 
 TAGMA_DECL std::size_t buffered_reader::read(void* target, std::size_t n) {
@@ -4250,7 +4264,9 @@ struct text_line_options {
 };
 
 /// The lines of a text, without the line feed that ends each but perhaps the last, and without one carriage return
-/// before it. An empty line is a record. The key is `name:line`, counted from 1, lines that are skipped among them.
+/// before it. An empty line is a record. The byte order mark of UTF-8, EF BB BF, with which some programs begin a text,
+/// belongs to no line; TensorFlow gives it as a part of the first one. The key is `name:line`, counted from 1, lines
+/// that are skipped among them.
 class text_line_reader {
  public:
   /// Throws `invalid_argument` for a negative number of lines.
@@ -4284,6 +4300,7 @@ TAGMA_DECL text_line_reader::text_line_reader(buffered_reader in, const text_lin
 }
 
 TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
+  in_.skip_byte_order_mark();
   do {
     if (!in_.line(value)) return false;
     ++line_;

@@ -7055,7 +7055,9 @@ struct text_line_options {
 };
 
 /// The lines of a text, without the line feed that ends each but perhaps the last, and without one carriage return
-/// before it. An empty line is a record. The key is `name:line`, counted from 1, lines that are skipped among them.
+/// before it. An empty line is a record. The byte order mark of UTF-8, EF BB BF, with which some programs begin a text,
+/// belongs to no line; TensorFlow gives it as a part of the first one. The key is `name:line`, counted from 1, lines
+/// that are skipped among them.
 class text_line_reader {
  public:
   /// Throws `invalid_argument` for a negative number of lines.
@@ -7089,6 +7091,7 @@ TAGMA_DECL text_line_reader::text_line_reader(buffered_reader in, const text_lin
 }
 
 TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
+  in_.skip_byte_order_mark();
   do {
     if (!in_.line(value)) return false;
     ++line_;

@@ -865,6 +865,12 @@ class buffered_reader {
   /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
   [[nodiscard]] bool line(std::string_view& text);
 
+  /// At the beginning of a text, passes the byte order mark of UTF-8 by, if there is one.
+  void skip_byte_order_mark() {
+    if (position_ == 0) [[unlikely]]
+      skip_mark();
+  }
+
   /// Copies the next `n` bytes; returns how many there were.
   [[nodiscard]] std::size_t read(void* target, std::size_t n);
   /// Passes `n` bytes by; returns how many there were.
@@ -874,6 +880,7 @@ class buffered_reader {
 
  private:
   [[nodiscard]] std::size_t held() const { return end_ - begin_; }
+  void skip_mark();
   void drop(std::size_t n);
   /// Whether `n` bytes are held, after an attempt to have them.
   [[nodiscard]] bool fill(std::size_t n);
@@ -948,6 +955,13 @@ TAGMA_DECL bool buffered_reader::line(std::string_view& text) {
   }
   text = take(length + 1).substr(0, length);
   return true;
+}
+
+TAGMA_COLD TAGMA_DECL void buffered_reader::skip_mark() {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  for (std::size_t n = 1; n <= mark.size(); ++n)  // no byte is waited for that need not be there
+    if (peek(n) != mark.substr(0, n)) return;
+  drop(mark.size());
 }
 
 TAGMA_DECL std::size_t buffered_reader::read(void* target, std::size_t n) {
