@@ -1461,30 +1461,34 @@ namespace detail {
 
 template <class... Specs>
 struct queue_arguments {
+  /// Whether the first of these are components.
+  template <class Given, std::size_t... I>
+  static constexpr bool are_components(std::index_sequence<I...>) {
+    return (true && ... && diagnose::is_component<Specs, std::remove_cvref_t<std::tuple_element_t<I, Given>>>);
+  }
+  /// Whether these are what a tuple is made of.
+  template <class... T>
+  static constexpr bool fit = [] {
+    if constexpr (diagnose::fill_components<std::tuple<Specs...>, T...>)
+      return are_components<std::tuple<T...>>(std::index_sequence_for<Specs...>{});
+    return false;
+  }();
   /// Calls `f(limits, tensors)`; numbers become scalars of the type that the queue has there.
   template <class F, class... T>
   static void with_limits(const F& f, const T&... given) {
-    constexpr bool are_as_many = diagnose::fill_components<std::tuple<Specs...>, T...>;
-    static_assert(are_as_many,
-                  "TAGMA-E315 enqueue: takes a tensor for each component of the queue, and then perhaps limits");
-    if constexpr (are_as_many) with_limits(f, std::forward_as_tuple(given...), std::index_sequence_for<Specs...>{});
+    with_limits(f, std::forward_as_tuple(given...), std::index_sequence_for<Specs...>{});
   }
+
+ private:
   template <class F, class... T, std::size_t... I>
   static void with_limits(const F& f, const std::tuple<T...>& given, std::index_sequence<I...>) {
-    constexpr bool are_components =
-        (true && ... && diagnose::is_component<Specs, std::remove_cvref_t<std::tuple_element_t<I, std::tuple<T...>>>>);
-    static_assert(are_components,
-                  "TAGMA-E315 enqueue: a component is a tensor, a view or, if it is a scalar, a number; one without a "
-                  "point where its elements are integers");
-    if constexpr (are_components) {
-      const std::tuple<scalar_of<Specs, std::remove_cvref_t<std::tuple_element_t<I, std::tuple<T...>>>>...> scalars{
-          numbered<std::tuple_element_t<I, std::tuple<T...>>>{std::get<I>(given), I}...};
-      const raw_view all[] = {std::get<I>(scalars).view(std::get<I>(given))...};
-      if constexpr (sizeof...(T) > sizeof...(Specs))
-        f(run_limits(std::get<sizeof...(Specs)>(given)), array_view<const raw_view>(all, sizeof...(Specs)));
-      else
-        f(run_limits{}, array_view<const raw_view>(all, sizeof...(Specs)));
-    }
+    const std::tuple<scalar_of<Specs, std::remove_cvref_t<std::tuple_element_t<I, std::tuple<T...>>>>...> scalars{
+        numbered<std::tuple_element_t<I, std::tuple<T...>>>{std::get<I>(given), I}...};
+    const raw_view all[] = {std::get<I>(scalars).view(std::get<I>(given))...};
+    if constexpr (sizeof...(T) > sizeof...(Specs))
+      f(run_limits(std::get<sizeof...(Specs)>(given)), array_view<const raw_view>(all, sizeof...(Specs)));
+    else
+      f(run_limits{}, array_view<const raw_view>(all, sizeof...(Specs)));
   }
   /// An argument, and which.
   template <class Given>
@@ -2637,29 +2641,46 @@ class queue {
   /// for what is no tensor, view or number of a component.
   template <class... T>
   void enqueue(const T&... tensors) const {
-    arguments::with_limits(
-        [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make(all), limits); }, tensors...);
+    static_assert(arguments::template fit<T...>,
+                  "TAGMA-E315 enqueue: takes a tensor, a view or a number for each component of the queue, and then "
+                  "perhaps limits; a number without a point where elements are integers");
+    if constexpr (arguments::template fit<T...>)
+      arguments::with_limits(
+          [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make(all), limits); },
+          tensors...);
   }
   /// The same with a priority, the smallest of which leave first: of a priority queue alone.
   template <class... T>
   void enqueue_at(std::int64_t priority, const T&... tensors) const {
-    arguments::with_limits(
-        [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make(all, &priority), limits); },
-        tensors...);
+    static_assert(arguments::template fit<T...>,
+                  "TAGMA-E315 enqueue: takes a tensor, a view or a number for each component of the queue, and then "
+                  "perhaps limits; a number without a point where elements are integers");
+    if constexpr (arguments::template fit<T...>)
+      arguments::with_limits(
+          [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make(all, &priority), limits); },
+          tensors...);
   }
   /// Adds a tuple for each row of the tensors, as there is room.
   template <class... T>
   void enqueue_many(const T&... tensors) const {
-    arguments::with_limits(
-        [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make_rows(all), limits); },
-        tensors...);
+    static_assert(arguments::template fit<T...>,
+                  "TAGMA-E315 enqueue: takes a tensor, a view or a number for each component of the queue, and then "
+                  "perhaps limits; a number without a point where elements are integers");
+    if constexpr (arguments::template fit<T...>)
+      arguments::with_limits(
+          [&](const run_limits& limits, array_view<const raw_view> all) { add(queue_->make_rows(all), limits); },
+          tensors...);
   }
   /// The same with the priorities of the rows.
   template <class... T>
   void enqueue_many_at(array_view<const std::int64_t> priorities, const T&... tensors) const {
-    arguments::with_limits([&](const run_limits& limits,
-                               array_view<const raw_view> all) { add(queue_->make_rows(all, &priorities), limits); },
-                           tensors...);
+    static_assert(arguments::template fit<T...>,
+                  "TAGMA-E315 enqueue: takes a tensor, a view or a number for each component of the queue, and then "
+                  "perhaps limits; a number without a point where elements are integers");
+    if constexpr (arguments::template fit<T...>)
+      arguments::with_limits([&](const run_limits& limits,
+                                 array_view<const raw_view> all) { add(queue_->make_rows(all, &priorities), limits); },
+                             tensors...);
   }
   /// Takes a tuple. Throws OutOfRange if the queue is closed and empty.
   [[nodiscard]] dequeued<Specs...> dequeue(const run_limits& limits = {}) const {

@@ -30123,8 +30123,8 @@ TAGMA_COLD heap_array<counted<runtime::resource>> find_resources(runtime::state_
     const plan::plan_resource& named = Tables::resources[i];
     const std::string name = runtime::name_in_container(prefix, named.name);
     const runtime::resource_request request{named.kind, name, named.attributes};
-    found[i] = k < sizeof...(I) ? state.find(named.kind, name)
-                                : state.find_or_add(named.kind, name, [&] { return functions[i].make(request); });
+    found[i] = state.find_or_add(
+        named.kind, name, [&] { return k < sizeof...(I) ? counted<runtime::resource>() : functions[i].make(request); });
     if (found[i]) functions[i].check(*found[i], request);
   }
   return found;

@@ -219,29 +219,45 @@ class cluster_queue {
   /// Adds a tuple: for each component a tensor, or a number for a scalar. Throws InvalidArgument for a priority queue.
   template <class... T>
   void enqueue(const T&... tensors) const {
-    arguments::with_limits(
-        [&](const run_limits& limits, array_view<const raw_view> all) { core_->enqueue(all, limits); }, tensors...);
+    static_assert(arguments::template fit<T...>,
+                  "TAGMA-E315 enqueue: takes a tensor, a view or a number for each component of the queue, and then "
+                  "perhaps limits; a number without a point where elements are integers");
+    if constexpr (arguments::template fit<T...>)
+      arguments::with_limits(
+          [&](const run_limits& limits, array_view<const raw_view> all) { core_->enqueue(all, limits); }, tensors...);
   }
   /// The same with a priority, the smallest of which leave first: of a priority queue alone.
   template <class... T>
   void enqueue_at(std::int64_t priority, const T&... tensors) const {
-    arguments::with_limits(
-        [&](const run_limits& limits, array_view<const raw_view> all) { core_->enqueue(all, limits, &priority); },
-        tensors...);
+    static_assert(arguments::template fit<T...>,
+                  "TAGMA-E315 enqueue: takes a tensor, a view or a number for each component of the queue, and then "
+                  "perhaps limits; a number without a point where elements are integers");
+    if constexpr (arguments::template fit<T...>)
+      arguments::with_limits(
+          [&](const run_limits& limits, array_view<const raw_view> all) { core_->enqueue(all, limits, &priority); },
+          tensors...);
   }
   /// Adds a tuple for each row of the tensors, as there is room.
   template <class... T>
   void enqueue_many(const T&... tensors) const {
-    arguments::with_limits(
-        [&](const run_limits& limits, array_view<const raw_view> all) { core_->enqueue_many(all, limits); },
-        tensors...);
+    static_assert(arguments::template fit<T...>,
+                  "TAGMA-E315 enqueue: takes a tensor, a view or a number for each component of the queue, and then "
+                  "perhaps limits; a number without a point where elements are integers");
+    if constexpr (arguments::template fit<T...>)
+      arguments::with_limits(
+          [&](const run_limits& limits, array_view<const raw_view> all) { core_->enqueue_many(all, limits); },
+          tensors...);
   }
   /// The same with the priorities of the rows.
   template <class... T>
   void enqueue_many_at(array_view<const std::int64_t> priorities, const T&... tensors) const {
-    arguments::with_limits([&](const run_limits& limits,
-                               array_view<const raw_view> all) { core_->enqueue_many(all, limits, &priorities); },
-                           tensors...);
+    static_assert(arguments::template fit<T...>,
+                  "TAGMA-E315 enqueue: takes a tensor, a view or a number for each component of the queue, and then "
+                  "perhaps limits; a number without a point where elements are integers");
+    if constexpr (arguments::template fit<T...>)
+      arguments::with_limits([&](const run_limits& limits,
+                                 array_view<const raw_view> all) { core_->enqueue_many(all, limits, &priorities); },
+                             tensors...);
   }
   /// Takes a tuple. Throws OutOfRange if the queue is closed and empty.
   [[nodiscard]] received_tuple<Specs...> dequeue(const run_limits& limits = {}) const {
