@@ -8474,8 +8474,8 @@ class queue final : public resource {
   /// Keeps the memory of elements that nobody needs any more for others.
   void reuse(queue_elements&& elements) noexcept;
   /// Elements that were dequeued, and with which nobody can do anything, are the first again; of what has no order,
-  /// some of it.
-  void give_back(queue_elements&& elements);
+  /// some of it. Where there is no memory even for that, they are lost.
+  void give_back(queue_elements&& elements) noexcept;
 
   /// @name Attempts
   /// `attempt` lives until it has ended. It ends with Cancelled if the queue is closed or it is cancelled, a dequeue
@@ -8719,10 +8719,13 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
   while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
 }
 
-TAGMA_COLD TAGMA_DECL void queue::give_back(queue_elements&& elements) {
-  const change now(*this);
-  put_back(elements);
-  flush();
+TAGMA_COLD TAGMA_DECL void queue::give_back(queue_elements&& elements) noexcept {
+  try {
+    const change now(*this);
+    put_back(elements);
+    flush();
+  } catch (const std::exception&) {  // whoever calls tells already what went wrong
+  }
 }
 
 TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements) {

@@ -94,8 +94,8 @@ class queue final : public resource {
   /// Keeps the memory of elements that nobody needs any more for others.
   void reuse(queue_elements&& elements) noexcept;
   /// Elements that were dequeued, and with which nobody can do anything, are the first again; of what has no order,
-  /// some of it.
-  void give_back(queue_elements&& elements);
+  /// some of it. Where there is no memory even for that, they are lost.
+  void give_back(queue_elements&& elements) noexcept;
 
   /// @name Attempts
   /// `attempt` lives until it has ended. It ends with Cancelled if the queue is closed or it is cancelled, a dequeue

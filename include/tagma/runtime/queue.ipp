@@ -130,10 +130,13 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
   while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
 }
 
-TAGMA_COLD TAGMA_DECL void queue::give_back(queue_elements&& elements) {
-  const change now(*this);
-  put_back(elements);
-  flush();
+TAGMA_COLD TAGMA_DECL void queue::give_back(queue_elements&& elements) noexcept {
+  try {
+    const change now(*this);
+    put_back(elements);
+    flush();
+  } catch (const std::exception&) {  // whoever calls tells already what went wrong
+  }
 }
 
 TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements) {
