@@ -6,6 +6,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/data/queue.hpp"
+#include "tagma/expr/name.hpp"
 
 namespace tagma::detail {
 
