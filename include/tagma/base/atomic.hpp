@@ -52,4 +52,10 @@ class atomic {
   T value_;
 };
 
+/// Adds to a plain object that several threads add to by this alone, as std::atomic_ref does; returns the value before.
+template <class T>
+T fetch_add_shared(T& value, T more) {
+  return __atomic_fetch_add(&value, more, __ATOMIC_SEQ_CST);
+}
+
 }  // namespace tagma

@@ -4,14 +4,13 @@
 /// @file
 /// Passes over a data set in memory: `for (auto& [images, labels] : data.shuffle(60'000).batch(128).prefetch(2))`.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/data/dataset.hpp"
@@ -174,7 +173,7 @@ class batches {
       return *this;
     }
     void operator++(int) { pass_->advance(); }
-    [[nodiscard]] friend bool operator==(const iterator& i, std::default_sentinel_t) { return i.pass_->done; }
+    [[nodiscard]] friend bool operator==(const iterator& i, datasets::end_of_loop) { return i.pass_->done; }
 
    private:
     struct pass {
@@ -198,10 +197,10 @@ class batches {
   [[nodiscard]] iterator begin() const {
     std::uint64_t epoch = settings_.epoch;
     if (settings_.shuffle_buffer > 0 && !settings_.fixed_epoch)
-      epoch = std::atomic_ref<std::uint64_t>(settings_.data->passes).fetch_add(1);
+      epoch = fetch_add_shared(settings_.data->passes, std::uint64_t{1});
     return iterator(settings_, epoch);
   }
-  [[nodiscard]] std::default_sentinel_t end() const { return {}; }
+  [[nodiscard]] datasets::end_of_loop end() const { return {}; }
 
  private:
   settings settings_;

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <iterator>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -123,7 +122,7 @@ class dataset {
   /// @{
   /// A loop ends with the last element; an error leaves it. `on_error` and `ignore_errors` do otherwise.
   [[nodiscard]] TAGMA_COLD datasets::loop_iterator<T> begin() const { return datasets::loop_iterator<T>(stage_); }
-  [[nodiscard]] std::default_sentinel_t end() const { return {}; }
+  [[nodiscard]] datasets::end_of_loop end() const { return {}; }
   [[nodiscard]] TAGMA_COLD dataset_iterator<T> iterator() const { return dataset_iterator<T>(stage_); }
   /// A pass that goes on where `dataset_iterator::state` was asked for, and gives what that would have given. With
   /// stages whose elements have numbers (see `is_indexed`) that costs as much as there are stages; otherwise a source

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -134,11 +133,13 @@ class dataset_iterator {
 
 namespace datasets {
 
+/// Where a loop over a dataset ends. std::default_sentinel is the same, and <iterator> brings streams along.
+struct end_of_loop {};
+
 /// What a loop over a dataset goes on with. It ends with the last element, and by the first error.
 template <class T>
 class loop_iterator {
  public:
-  using iterator_category = std::input_iterator_tag;
   using value_type = T;
   using difference_type = std::ptrdiff_t;
   using pointer = T*;
@@ -156,7 +157,7 @@ class loop_iterator {
     return *this;
   }
   void operator++(int) { ++*this; }
-  [[nodiscard]] friend bool operator==(const loop_iterator& a, std::default_sentinel_t) { return a.pass_ == nullptr; }
+  [[nodiscard]] friend bool operator==(const loop_iterator& a, end_of_loop) { return a.pass_ == nullptr; }
 
  private:
   struct state final : counted_object {

@@ -153,7 +153,7 @@ class repeated final : public stage_behind<T, T> {
 
    private:
     /// The end if there is none.
-    got next_pass() {
+    TAGMA_COLD got next_pass() {
       ended_ = !any_ || of_.is_last(done_);
       if (ended_) return got::end;
       if (in_.stopping()) return got::interrupted;
