@@ -43,7 +43,7 @@ int main() {
       tg::spec<float, 2>, tg::spec<float>, tg::spec<float>>
       points;
 
-  const auto [key, line] = tg::read(lines, files);
+  const auto line = tg::read(lines, files);  // a key, the file and the line, by which errors call it; and the text
   const auto [point, weight, label] =
       tg::decode_csv<tg::csv_format{}, 0, 1, 2, 3>(line, tg::required_row<float, 2>, 0.5f, tg::required<float>);
   const auto put = tg::enqueue(points, point, weight, label);

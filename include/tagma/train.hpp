@@ -39,6 +39,7 @@
 #include "tagma/io/safetensors.hpp"
 #include "tagma/io/safetensors_index.hpp"
 #include "tagma/runtime/summary.hpp"
+#include "tagma/train/position.hpp"
 #include "tagma/train/restore.hpp"
 #include "tagma/train/save.hpp"
 

@@ -288,12 +288,18 @@ TEST_CASE("things of containers, and what takes records apart, take what they sa
   check_arguments(ir::rules<op::decode_raw_open>, {{texts}, {int64, any, 0}}, 2000);
   check_arguments(ir::rules<op::decode_csv>,
                   {{texts, number}, {',', 1, 0, 0, 3, float32, 0, 1, int64, 2, any, string, 0, any, 1, 4, 5, 9}}, 2000);
+  check_arguments(ir::rules<op::decode_csv>, {{texts, number, texts}, {',', 1, 0, 0, 1, float32, 0, 1}}, 2000);
   check_arguments(ir::rules<op::parse_example>,
                   {{texts, number}, {1, float32, 1, 3, 0, 0, 0, 0, 0, 5, name, 0, string, 0, 0, 0, 0, 0, 0, 0, 0}},
                   2000);
+  check_arguments(ir::rules<op::parse_example>, {{texts, number, texts}, {1, float32, 1, 3, 0, 0, 0, 0, 0, 5, name}},
+                  2000);
   check_arguments(ir::rules<op::decode_image>, {{texts}, {7, 5, 3}}, 2000);
+  check_arguments(ir::rules<op::decode_image>, {{texts, texts}, {7, 5, 3}}, 2000);
   check_arguments(ir::rules<op::parse_feature_lists>,
                   {{texts}, {0, float32, 1, any, 0, 0, 0, 0, 0, 5, name, 2, int64, 0, 0, 0, 0, 0, 0, 0, 0}}, 2000);
+  check_arguments(ir::rules<op::parse_feature_lists>, {{texts, texts}, {0, float32, 1, any, 0, 0, 0, 0, 0, 5, name}},
+                  2000);
   check_arguments(ir::rules<op::parse_example_open>, {{texts}, {0, int64, 1, any, 0, 0, 0, 0, 0, 5, name}}, 2000);
 }
 

@@ -63,7 +63,9 @@ TEST_CASE("a quote inside a field opens nothing") {
 
 TEST_CASE("a quote that is not closed is found at its record") {
   CHECK(text_of([] { (void)records_of("a\n\"b\nc\n"); }) ==
-        "InvalidArgument: f:2: the file ends inside a field in quotes");
+        "InvalidArgument: f:2: field 0 begins with a quote, and the file ends inside it");
+  CHECK(text_of([] { (void)records_of("a\n\"b\nc\",\"d\"\"e\",,f,\"g\n\nh\n"); }) ==
+        "InvalidArgument: f:2: field 4 begins with a quote, and the file ends inside it");
   const std::string open = "a\n\"" + std::string(500, '\n');
   CHECK(text_of([&] { (void)records_of(open, {.max_record_bytes = 100}); }) ==
         "ResourceExhausted: f:2: the record is longer than 100 bytes; a quote may not be closed");

@@ -119,6 +119,12 @@ TEST_CASE("damaged sequence examples are refused") {
     CHECK(text_of([&] { (void)io::sequence_example(known.substr(0, n), "f:7"); }) ==
           "DataLoss: f:7: is no tf.train.SequenceExample, or a damaged one");
   }
+  io::sequence_example_writer w;
+  w.add_step("numbers", std::vector<float>{1});
+  std::string odd = w.message();
+  odd[odd.find(std::string("\x0a\x04\0\0\x80\x3f", 6)) + 1] = 3;  // the last byte is behind the floats then
+  CHECK(text_of([&] { (void)io::sequence_example(odd, "f:7"); }) ==
+        "DataLoss: f:7: feature 'numbers' of the tf.train.SequenceExample is damaged");
   std::mt19937 random(3);
   for (int i = 0; i < 20'000; ++i) {
     std::string message = known;

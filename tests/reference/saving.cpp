@@ -34,6 +34,17 @@ TEST_CASE("reference: files of variables") {
   CHECK(texts["step"] == "1");
   CHECK(text(again) == "[1, 1]");
 
+  // example: position_text, position_of_text
+  auto examples = tg::datasets::range(100).batch(3);
+  auto pass = examples.iterator();
+  (void)pass.next();
+  tg::save(session, "model.safetensors", {{"examples", tg::position_text(pass.state())}});
+  auto saved = tg::restore(session, "model.safetensors");  // in another process, as well
+  auto rest = examples.resume(tg::position_of_text(saved.at("examples")));
+  tg::tensor<std::int64_t> following = rest.next();  // [3, 4, 5]
+  // end
+  CHECK(text(following) == "[3, 4, 5]");
+
   // example: safetensors::file, safetensors::stored_tensor, safetensors::metadata
   tg::safetensors::file file("model.safetensors");
   for (const tg::safetensors::stored_tensor& t : file.entries())

@@ -18,6 +18,7 @@
 #include "tagma/device/cpu/kernel/queue.ipp"
 #include "tagma/device/cpu/kernel/queue_list.ipp"
 #include "tagma/device/cpu/kernel/reader.ipp"
+#include "tagma/device/cpu/kernel/records.ipp"
 #include "tagma/device/cpu/kernel/state.ipp"
 #include "tagma/device/cpu/kernel/transpose.ipp"
 #include "tagma/device/cpu/pool.ipp"

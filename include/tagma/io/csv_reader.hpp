@@ -49,6 +49,8 @@ class csv_reader {
 
   /// Whether a field in quotes goes on behind this line, or part of a line.
   bool stays_open(std::string_view line);
+  /// What a character outside of quotes leads to.
+  [[nodiscard]] state behind(char c);
 
   [[noreturn]] void fail_long() const;
   [[noreturn]] void fail_open() const;
@@ -58,6 +60,7 @@ class csv_reader {
   std::int64_t to_skip_, line_ = 1, lines_ = 0;
   std::uint64_t next_quote_ = 0;  // no quote stands between here and there
   state state_ = state::field_start;
+  std::int64_t field_ = 0;  // of the record, where quotes were looked for
 };
 
 }  // namespace tagma::io

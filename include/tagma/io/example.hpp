@@ -118,20 +118,20 @@ class feature_values {
   void begin(std::string_view key, std::string_view otherwise);
   [[nodiscard]] std::string_view key() const { return key_; }
   template <class Visit>
-  void each_field(std::string_view message, const Visit& visit) const {
+  void each_field(std::string_view message, const Visit& visit, std::string_view of_feature = {}) const {
     wire::reader in(message);
     for (wire::field f; in.next(f);) visit(f);
-    if (!in.good()) fail_damaged();
+    if (!in.good()) fail_damaged(of_feature);
   }
   /// A feature whose values are behind those that are there.
   [[nodiscard]] feature next_feature(std::size_t place) const;
-  /// The last list counts; two of a kind are one.
+  /// The last list counts; two of a kind are one. Errors call the feature by its name, if that is known.
   void parse_feature(std::string_view message, feature& f);
   void check_kind(const feature& f, feature_kind expected) const;
 
  private:
   void parse_value(const wire::field& value, feature& f);
-  [[noreturn]] void fail_damaged() const;
+  [[noreturn]] void fail_damaged(std::string_view of_feature) const;
 
   std::string_view what_;
   std::string key_;

@@ -26,7 +26,7 @@ TAGMA_DECL feature feature_values::next_feature(std::size_t place) const {
 }
 
 TAGMA_DECL void feature_values::parse_feature(std::string_view message, feature& f) {
-  each_field(message, [&](const wire::field& list) {
+  const auto visit = [&](const wire::field& list) {
     if (list.type != wire::type::bytes || list.number < 1 || list.number > 3) return;
     const auto kind = static_cast<feature_kind>(list.number);
     if (kind != f.kind) {
@@ -34,10 +34,12 @@ TAGMA_DECL void feature_values::parse_feature(std::string_view message, feature&
       f.kind = kind;
       f.count = 0;
     }
-    each_field(list.raw, [&](const wire::field& value) {
+    const auto add = [&](const wire::field& value) {
       if (value.number == 1) parse_value(value, f);
-    });
-  });
+    };
+    each_field(list.raw, add, f.name);
+  };
+  each_field(message, visit, f.name);
   f.pieces = pieces_.size() - f.first_piece;
 }
 
@@ -52,20 +54,22 @@ TAGMA_DECL void feature_values::parse_value(const wire::field& value, feature& f
   const bool packed = value.type == wire::type::bytes;
   std::size_t count = 1;
   if (f.kind == feature_kind::floats) {
-    if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
+    if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged(f.name);
     count = raw.size() / 4;
   } else if (f.kind == feature_kind::integers) {
-    if (packed ? !raw.empty() && (raw.back() & 0x80) != 0 : value.type != wire::type::varint) fail_damaged();
+    if (packed ? !raw.empty() && (raw.back() & 0x80) != 0 : value.type != wire::type::varint) fail_damaged(f.name);
     count = static_cast<std::size_t>(
         std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
   } else if (!packed) {
-    fail_damaged();
+    fail_damaged(f.name);
   }
   f.count += count;
   pieces_.push_back(raw);
 }
 
-TAGMA_COLD TAGMA_DECL void feature_values::fail_damaged() const {
+TAGMA_COLD TAGMA_DECL void feature_values::fail_damaged(std::string_view of_feature) const {
+  if (!of_feature.empty())
+    fail(status_code::data_loss, {key_, ": feature '", of_feature, "' of the ", what_, " is damaged"});
   fail(status_code::data_loss, {key_, ": is no ", what_, ", or a damaged one"});
 }
 

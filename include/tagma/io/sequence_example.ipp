@@ -52,6 +52,7 @@ TAGMA_DECL void sequence_example::parse_list(std::string_view message) {
     each_field(part.raw, [&](const wire::field& step) {
       if (!is_message(step, 1)) return;
       feature f = next_feature(steps_.size() - list.first_step);
+      f.name = list.name;
       parse_feature(step.raw, f);
       steps_.push_back(f);
     });

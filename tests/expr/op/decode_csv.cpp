@@ -83,6 +83,35 @@ TEST_CASE("rows of columns, formats and selected columns") {
   CHECK(s.run(row, records = texts({0}, {})).dims() == tg::shape{0, 2});
 }
 
+TEST_CASE("records with keys are named by them") {
+  const auto keys = tg::placeholder<"keys", text, tg::dyn>();
+  const auto fallback = tg::placeholder<"fallback", float>();
+  const auto [a, b] = tg::decode_csv(std::tuple(keys, records), tg::required<std::int32_t>, fallback);
+  const auto alone = tg::decode_csv(std::tuple(keys, records), tg::required_row<float, 2>);
+  const auto without = tg::decode_csv(records, tg::required<std::int32_t>, fallback);
+  const auto c = std::get<0>(without);
+  tg::session s(tg::compile([=, a_ = a, b_ = b] { return tg::outputs(a_, b_, alone, c); }));
+  const texts named({2}, {"a.csv:7", ""});
+  const auto got = s.run(tg::fetch(a, b), keys = named, records = texts({2}, {"1,", "2,3"}), fallback = 0.5f);
+  CHECK(std::get<0>(got) == tg::tensor<std::int32_t>({2}, {1, 2}));
+  CHECK(std::get<1>(got) == tg::tensor<float>({2}, {0.5f, 3}));
+  const auto number = a;
+  const auto error = [&](text first, text second, const texts& with) {
+    return text_of([&] { (void)s.run(number, keys = with, records = texts({2}, {first, second}), fallback = 0.0f); });
+  };
+  CHECK_THAT(error("x,2", "1,2", named), Catch::Contains("a.csv:7: field 0 is no int32: 'x'"));
+  CHECK_THAT(error("1,2", "x,2", named), Catch::Contains("record 1: field 0 is no int32: 'x'"));
+  CHECK_THAT(
+      error("1,2", "1,2", texts({3}, {"", "", ""})),
+      Catch::StartsWith("InvalidArgument: ") && Catch::Contains("keys [3] are not of the shape of the texts, [2]"));
+  CHECK_THAT(text_of([&] {
+               (void)s.run(alone, keys = named, records = texts({2}, {"1,2", "1,"}));
+             }),
+             Catch::Contains("record 1: field 1 is required"));
+  CHECK_THAT(text_of([&] { (void)s.run(c, records = texts({1}, {"x,"}), fallback = 0.0f); }),
+             Catch::Contains("record 0: field 0 is no int32"));
+}
+
 TEST_CASE("bad records are named", "[scenario 108][scenario 110]") {
   const auto [a, b] = tg::decode_csv(records, tg::required<std::int32_t>, 1.0f);
   tg::session s(tg::compile([=, a_ = a, b_ = b] { return tg::outputs(a_, b_); }));

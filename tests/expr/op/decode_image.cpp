@@ -43,6 +43,15 @@ TEST_CASE("a node without its library says what to compile with") {
   CHECK_THAT(refused(""), Catch::Contains("text 0: is no PNG and no JPEG: it is empty"));
 }
 
+TEST_CASE("pictures with keys are named by them") {
+  const auto name = tg::placeholder<"name", text>();
+  const auto image = tg::decode_image<1, 1, 1>(std::tuple(name, one));
+  tg::session s(tg::compile([=] { return tg::outputs(image); }));
+  CHECK_THAT(text_of([&] { (void)s.run(image, name = "dog.png", one = "GIF89a, and more"); }),
+             Catch::StartsWith("InvalidArgument: decode_image #") &&
+                 Catch::Contains("dog.png: is no PNG and no JPEG: it begins with 47"));
+}
+
 #if defined(TAGMA_WITH_PNG) && TAGMA_WITH_PNG
 
 TEST_CASE("texts that are pictures") {

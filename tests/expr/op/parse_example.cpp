@@ -66,6 +66,27 @@ TEST_CASE("features of a fixed shape, required or not") {
              Catch::Contains("feature 'image' is a list of int64, expected a list of float"));
 }
 
+TEST_CASE("messages with keys are named by them") {
+  const auto keys = tg::placeholder<"keys", text, tg::dyn>();
+  const auto image = tg::parse_example(std::tuple(keys, messages), tg::feature<"image", float, 2>.otherwise(0.5f));
+  const auto tags = tg::parse_example(std::tuple(keys, messages), tg::feature<"tags", text, tg::dyn>);
+  tg::session s(tg::compile([=] { return tg::outputs(image, tags); }));
+  const std::string good = message({1, 2}, {}, {"x"}), bad = message({1}, {}, {"x"});
+  const texts named({2}, {"a.tfrecord:0", "a.tfrecord:44"});
+  CHECK(s.run(image, keys = named, messages = texts({2}, {good, message({}, {}, {})})) ==
+        tg::tensor<float>({2, 2}, {1, 2, 0.5f, 0.5f}));
+  CHECK_THAT(text_of([&] {
+               (void)s.run(image, keys = named, messages = texts({2}, {good, bad}));
+             }),
+             Catch::Contains("a.tfrecord:44: feature 'image' has 1 values"));
+  CHECK_THAT(text_of([&] {
+               (void)s.run(tags, keys = named, messages = texts({2}, {"none", bad}));
+             }),
+             Catch::StartsWith("DataLoss: ") && Catch::Contains("a.tfrecord:0: is no tf.train.Example"));
+  CHECK_THAT(text_of([&] { (void)s.run(tags, keys = named, messages = texts({1}, {good})); }),
+             Catch::Contains("keys [2] are not of the shape of the texts, [1]"));
+}
+
 TEST_CASE("features of any number of values are padded to the most, run after run") {
   const auto [tags, label, image] =
       tg::parse_example(messages, tg::feature<"tags", text, tg::dyn>,

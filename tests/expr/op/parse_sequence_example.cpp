@@ -25,6 +25,23 @@ constexpr auto messages = tg::placeholder<"messages", text, tg::dyn>();
 
 }  // namespace
 
+TEST_CASE("messages of sequences with keys are named by them") {
+  const auto keys = tg::placeholder<"keys", text, tg::dyn>();
+  const auto [label, pairs] = tg::parse_sequence_example(std::tuple(keys, messages), tg::feature<"label", std::int64_t>,
+                                                         tg::feature_list<"pairs", float, 2>);
+  tg::session s(tg::compile([=, a = label, b = pairs] { return tg::outputs(a, b); }));
+  tg::io::sequence_example_writer w;
+  w.add_step("pairs", floats{1, 2, 3});
+  const std::string bad = w.message();
+  const auto error = [&](const auto& what) {
+    return text_of([&] { (void)s.run(what, keys = texts({1}, {"f:9"}), messages = texts({1}, {bad})); });
+  };
+  const auto of_context = label;
+  const auto of_list = pairs;
+  CHECK_THAT(error(of_context), Catch::Contains("f:9: feature 'label' is required, and missing"));
+  CHECK_THAT(error(of_list), Catch::Contains("f:9: step 0 of feature list 'pairs' has 3 values"));
+}
+
 TEST_CASE("the context and the lists of one message") {
   const auto [pairs, label, names, length, tags] = tg::parse_sequence_example(
       one, tg::feature_list<"pairs", float, 2>, tg::feature<"label", std::int64_t>.otherwise(-1),

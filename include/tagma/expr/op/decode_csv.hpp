@@ -10,6 +10,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/expr/expression.hpp"
 #include "tagma/expr/literal.hpp"
+#include "tagma/expr/op/records.hpp"
 #include "tagma/expr/rules.hpp"
 
 namespace tagma {
@@ -77,20 +78,20 @@ inline constexpr std::size_t csv_head_words = 5, csv_result_words = 3;
 
 namespace op {
 
-/// Fields of the records in input 0; the other inputs are the values of fields that are missing. Attributes are those
-/// of `ir::csv_result_of`.
+/// Fields of the records in input 0; the other inputs are the values of fields that are missing and, behind the last of
+/// them that is used, keys of the records. Attributes are those of `ir::csv_result_of`.
 struct decode_csv {
   static constexpr const char* name = "decode_csv";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) {
     constexpr extent most_columns = 1 << 20;
-    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.inputs(1, 2 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
     t.attribute("delimiter", -128, 127), t.flag("quotes");
     for (int half = 0; half < 2; ++half) t.attribute("missing text", INT64_MIN, INT64_MAX);
     t.rule("TAGMA-E250");
     const extent results = t.attribute("results", 1, ir::most_outputs);
-    extent columns = 0;
+    extent columns = 0, operands = 1;
     for (extent i = 0; t.fine() && i < results; ++i) {
       const auto type = static_cast<dtype>(t.attribute("type", 1, static_cast<extent>(dtype::string)));
       t.needs(type == dtype::float32 || type == dtype::float64 || type == dtype::int32 || type == dtype::int64 ||
@@ -103,7 +104,9 @@ struct decode_csv {
       if (given > 0)
         t.needs(t.in(static_cast<int>(given)) == tensor_spec{type, {}}, "a value has the type of its column");
       columns += width > 0 ? width : 1;
+      operands = given < operands ? operands : given + 1;
     }
+    t.rule("TAGMA-E249"), ir::take_keys(t, static_cast<int>(operands));
     t.rule("TAGMA-E251"), t.needs(t.rest() == 0 || t.rest() == columns, "columns are as many as the fields");
     for (extent before = -1; t.fine() && t.rest() > 0;) before = t.attribute("column", before + 1, INT32_MAX);
   }
@@ -180,9 +183,10 @@ template <class Place, int Index, class F>
 }
 template <auto Attributes, class Place, int Count, class R, class... Fields, int... I>
 [[nodiscard]] constexpr auto make_csv(const R& records, std::integer_sequence<int, I...>, const Fields&... fields) {
-  const auto all =
-      std::apply([&](const auto&... e) { return make_operation<op::decode_csv, Attributes, Place>(records, e...); },
-                 std::tuple_cat(csv_operand<Place, I>(fields)...));
+  using of = records_of<R>;
+  const auto all = std::apply(
+      [&](const auto&... e) { return make_operation<op::decode_csv, Attributes, Place>(of::texts(records), e...); },
+      std::tuple_cat(csv_operand<Place, I>(fields)..., of::keys(records)));
   if constexpr (Count == 1)
     return std::get<0>(all);
   else
@@ -192,9 +196,6 @@ template <auto Attributes, class Place, int Count, class R, class... Fields, int
 }  // namespace detail
 
 namespace diagnose {
-/// Records are texts.
-template <class Records>
-inline constexpr bool are_records = Records::value.type == dtype::string;
 /// A field is a number of a type that fields are read as, or `required`.
 template <class T>
 inline constexpr bool is_csv_type =
@@ -222,18 +223,19 @@ inline constexpr bool are_columns = [] {
 ///
 /// @tparam Format the delimiter, quotes, and the text of a missing field
 /// @tparam Column which fields of a record are read, from 0, in increasing order; none: all of them
-/// @param records strings of any shape, each one record without its line end
+/// @param records strings of any shape, each one record without its line end; or a tuple of their keys and these, as
+/// `read` gives it
 /// @param fields of each column `required<T>`, `required_row<T, n>` for n of them, or the value of a missing field: a
 /// number or a scalar expression, of a text `text_constant`. T is float, double, int32, int64 or string.
 /// @return a tuple of tensors of the shape of the records, of `required_row` with an axis of its own; of one field just
 /// that
-/// Throws InvalidArgument that names the record, counted from 0, and the field.
+/// Throws InvalidArgument that names the record, by its key or counted from 0, and the field.
 /// Raises TAGMA-E249 to TAGMA-E251.
-template <csv_format Format = csv_format{}, int... Column, expression R, class... Fields,
+template <csv_format Format = csv_format{}, int... Column, detail::records R, class... Fields,
           class Place = TAGMA_FRESH_TYPE(R)>
 [[nodiscard]] constexpr auto decode_csv(const R& records, const Fields&... fields) {
-  constexpr bool sound = diagnose::are_records<typename R::spec_type> && diagnose::are_csv_fields<Fields...>;
-  static_assert(diagnose::are_records<typename R::spec_type>, "TAGMA-E249 decode_csv: records are strings");
+  constexpr bool sound = diagnose::are_records<R> && diagnose::are_csv_fields<Fields...>;
+  static_assert(diagnose::are_records<R>, "TAGMA-E249 decode_csv: records are strings, and keys are of their shape");
   static_assert(diagnose::are_csv_fields<Fields...>,
                 "TAGMA-E250 decode_csv: one to eight fields, each tagma::required<T>, required_row<T, n>, or the value "
                 "of a missing one: float, double, int32, int64 or string, a text as tagma::text_constant");

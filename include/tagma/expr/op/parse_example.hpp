@@ -10,6 +10,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/expr/expression.hpp"
 #include "tagma/expr/literal.hpp"
+#include "tagma/expr/op/records.hpp"
 #include "tagma/expr/rules.hpp"
 #include "tagma/ir/queue.hpp"
 
@@ -66,8 +67,8 @@ struct example_feature {
 
 namespace op {
 
-/// Features of the messages in input 0; the other inputs fill those that are missing. Attributes are those of
-/// `ir::example_feature_of`.
+/// Features of the messages in input 0; the other inputs fill those that are missing, and behind the last of them that
+/// is used there may be keys of the messages. Attributes are those of `ir::example_feature_of`.
 struct parse_example {
   static constexpr const char* name = "parse_example";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
@@ -75,10 +76,10 @@ struct parse_example {
   static constexpr int outputs = ir::most_outputs;
   static constexpr void takes(auto& t) { takes_features(t, false); }
   static constexpr void takes_features(auto& t, bool open) {
-    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E257");
+    t.inputs(1, 2 + ir::most_outputs), t.rule("TAGMA-E257");
     t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
     bool any_open = false;
-    int features = 0;
+    int features = 0, operands = 1;
     for (; t.fine() && t.rest() > 0 && features < ir::most_outputs; ++features) {
       t.rule("TAGMA-E256");
       const auto given = static_cast<int>(t.attribute("value", 0, t.count() - 1));
@@ -87,7 +88,9 @@ struct parse_example {
       if (given > 0) t.needs(t.in(given) == tensor_spec{one.type, {}}, "a value has the type of its feature");
       t.rule("TAGMA-E257"), t.needs(t.rank(0) + one.dims.rank <= max_rank, "there would be more than six axes");
       any_open = any_open || !one.dims.is_static();
+      operands = given < operands ? operands : given + 1;
     }
+    ir::take_keys(t, operands);
     t.needs(features > 0, "there is no feature");
     t.needs(any_open == open, open ? "no feature has an open axis" : "a feature has an open axis");
   }
@@ -182,9 +185,10 @@ template <class Place, int Index, class F>
 }
 template <class Op, auto Attributes, class Place, class E, class... F, int... I>
 [[nodiscard]] constexpr auto make_features(const E& messages, std::integer_sequence<int, I...>, const F&... f) {
-  const auto all =
-      std::apply([&](const auto&... operands) { return make_operation<Op, Attributes, Place>(messages, operands...); },
-                 std::tuple_cat(feature_operand<Place, I>(f)...));
+  using of = records_of<E>;
+  const auto all = std::apply(
+      [&](const auto&... operands) { return make_operation<Op, Attributes, Place>(of::texts(messages), operands...); },
+      std::tuple_cat(feature_operand<Place, I>(f)..., of::keys(messages)));
   if constexpr (sizeof...(F) == 1)
     return std::get<0>(all);
   else
@@ -215,10 +219,10 @@ template <class... F>
 inline constexpr bool are_features = (true && ... && is_feature<F>);
 /// Messages are texts, and their axes and those of a feature are six at most.
 template <class Messages, class... F>
-inline constexpr bool have_features = Messages::value.type == dtype::string && sizeof...(F) > 0 &&
-                                      sizeof...(F) <= ir::most_outputs &&
-                                      (true && ... &&
-                                       (Messages::value.dims.rank + F::spec_type::value.dims.rank <= max_rank));
+inline constexpr bool have_features =
+    are_records<Messages> && sizeof...(F) > 0 && sizeof...(F) <= ir::most_outputs &&
+    (true && ... &&
+     (detail::records_of<Messages>::spec_type::value.dims.rank + F::spec_type::value.dims.rank <= max_rank));
 }  // namespace diagnose
 
 /// Features of messages of tf.train.Example:
@@ -228,23 +232,23 @@ inline constexpr bool have_features = Messages::value.type == dtype::string && s
 ///         std::int64_t>.otherwise(-1),
 ///                           tg::feature<"tags", std::string_view, tg::dyn>);
 ///
-/// @param messages strings of any shape
+/// @param messages strings of any shape; or a tuple of their keys and these, as `read` gives it
 /// @param f one to eight features of float, int64 or strings
 /// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
 /// that
-/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the feature
-/// that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
-template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, by its key or counted from 0,
+/// and the feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
+template <detail::records E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
   static_assert(diagnose::are_features<F...>,
                 "TAGMA-E256 parse_example: a feature is tagma::feature<\"name\", T, extents...> of float, int64 or "
                 "strings, static or [dyn], and .otherwise(...) of its type where it may be missing");
   if constexpr (diagnose::are_features<F...>) {
     static_assert(
-        diagnose::have_features<typename E::spec_type, F...>,
-        "TAGMA-E257 parse_example: takes messages, which are strings, and one to eight features of them, with "
-        "six axes at most together");
-    if constexpr (diagnose::have_features<typename E::spec_type, F...>) {
+        diagnose::have_features<E, F...>,
+        "TAGMA-E257 parse_example: takes messages, which are strings, their keys of the same shape, if any, and one to "
+        "eight features, with six axes at most together");
+    if constexpr (diagnose::have_features<E, F...>) {
       constexpr bool open = !(true && ... && F::spec_type::value.dims.is_static());
       using tag = std::conditional_t<open, op::parse_example_open, op::parse_example>;
       return detail::make_features<tag, detail::example_attributes<F...>::value, Place>(

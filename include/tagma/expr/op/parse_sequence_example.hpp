@@ -22,7 +22,8 @@ enum class list_use : attribute { required, may_be_missing, length };
 
 namespace op {
 
-/// Lists of features of the messages in input 0. Attributes are those of `ir::example_feature_of`, with `ir::list_use`.
+/// Lists of features of the messages in input 0; input 1, if there is one, has their keys. Attributes are those of
+/// `ir::example_feature_of`, with `ir::list_use`.
 struct parse_feature_lists {
   static constexpr const char* name = "parse_feature_lists";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
@@ -30,7 +31,8 @@ struct parse_feature_lists {
   static constexpr int outputs = ir::most_outputs;
   static constexpr bool late = true;
   static constexpr void takes(auto& t) {
-    t.inputs(1), t.rule("TAGMA-E281"), t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    t.inputs(1, 2), t.rule("TAGMA-E281"), t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    ir::take_keys(t, 1);
     int lists = 0;
     for (; t.fine() && t.rest() > 0 && lists < ir::most_outputs; ++lists) {
       t.rule("TAGMA-E280");
@@ -97,7 +99,13 @@ template <class Place, class E, class... F, std::size_t... I>
   if constexpr (sizeof...(F) == 0) {
     return std::tuple<>();
   } else {
-    const auto all = make_operation<op::parse_feature_lists, list_attributes<F...>::value, Place>(messages);
+    using of = records_of<E>;
+    const auto all = std::apply(
+        [&](const auto&... keys) {
+          return make_operation<op::parse_feature_lists, list_attributes<F...>::value, Place>(of::texts(messages),
+                                                                                              keys...);
+        },
+        of::keys(messages));
     return std::tuple(std::get<I>(all)...);
   }
 }
@@ -184,9 +192,9 @@ inline constexpr int axes_of = F::spec_type::value.dims.rank + (detail::listed<F
 /// Messages are texts, and their axes and those of a result are six at most.
 template <class Messages, class... F>
 inline constexpr bool have_sequences =
-    Messages::value.type == dtype::string && sizeof...(F) > 0 &&
+    are_records<Messages> && sizeof...(F) > 0 &&
     count_lists<F...> <= ir::most_outputs&& static_cast<int>(sizeof...(F)) - count_lists<F...> <= ir::most_outputs &&
-    (true && ... && (Messages::value.dims.rank + axes_of<F> <= max_rank));
+    (true && ... && (detail::records_of<Messages>::spec_type::value.dims.rank + axes_of<F> <= max_rank));
 }  // namespace diagnose
 
 /// Features of the context of messages of tf.train.SequenceExample, and lists of features:
@@ -196,22 +204,22 @@ inline constexpr bool have_sequences =
 ///                                    tg::feature_list<"words", std::string_view>, tg::feature_list<"pixels", float,
 ///                                    8>, tg::list_length<"words">);
 ///
-/// @param messages strings of any shape
+/// @param messages strings of any shape; or a tuple of their keys and these, as `read` gives it
 /// @param f in any order up to eight features of the context, as those of `parse_example`, and up to eight lists or
 /// lengths of lists, of float, int64 or strings
 /// @return a tuple of a tensor for each; of one just that
-/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, the feature or
-/// list, and the step. Raises TAGMA-E280 and TAGMA-E281.
-template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, by its key or counted from 0,
+/// the feature or list, and the step. Raises TAGMA-E280 and TAGMA-E281.
+template <detail::records E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto parse_sequence_example(const E& messages, const F&... f) {
   static_assert(diagnose::are_of_sequence<F...>,
                 "TAGMA-E280 parse_sequence_example: takes tagma::feature, tagma::feature_list and tagma::list_length, "
                 "of float, int64 or strings, static or [dyn]");
   if constexpr (diagnose::are_of_sequence<F...>) {
-    static_assert(diagnose::have_sequences<typename E::spec_type, F...>,
-                  "TAGMA-E281 parse_sequence_example: takes messages, which are strings, and up to eight features and "
-                  "eight lists of them, with six axes at most together");
-    if constexpr (diagnose::have_sequences<typename E::spec_type, F...>)
+    static_assert(diagnose::have_sequences<E, F...>,
+                  "TAGMA-E281 parse_sequence_example: takes messages, which are strings, their keys of the same shape, "
+                  "if any, and up to eight features and eight lists, with six axes at most together");
+    if constexpr (diagnose::have_sequences<E, F...>)
       return detail::make_sequences<Place>(messages, std::index_sequence_for<F...>{}, f...);
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/kernel/records.hpp"
 #include "tagma/expr/op/decode_csv.hpp"
 #include "tagma/io/csv.hpp"
 
@@ -57,6 +58,7 @@ class csv_state final : public kernel_state {
   std::vector<io::csv_field> fields_;
   std::vector<column> columns_;
   std::vector<void*> places_;
+  std::size_t operands_ = 1;  ///< up to the last that is the value of a missing field
   kept_characters characters_;
   alignas(16) unsigned char unread_[sizeof(string_element)]{};
 };

@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of decode_csv.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/decode_csv.hpp"
 
@@ -36,9 +38,10 @@ TAGMA_DECL void csv_state::decode(const kernel_args& args, const run_context& co
   characters_.begin(context.step);
   const auto* const records = args.in[0].as<const string_element>();
   const std::int64_t count = args.in[0].elements();
+  const names_of_records names(args, operands_);
   for (std::int64_t r = 0; r < count; ++r) {
     if (r % 1024 == 1023 && context.cancelled()) return;
-    decoder_->decode(records[r], places_, {{}, r});
+    decoder_->decode(records[r], places_, {names.key(static_cast<std::size_t>(r)), r});
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       column& one = columns_[c];
       if (one.is_text) keep(*reinterpret_cast<string_element*>(places_[c]), records[r]);
@@ -60,10 +63,15 @@ TAGMA_DECL void csv_state::make_decoder(const kernel_args& args) {
   const auto results = static_cast<std::size_t>(a[4]);
   bool same = decoder_ != nullptr;
   fields_.clear(), columns_.clear(), places_.clear();
+  operands_ = 1;
   for (std::size_t i = 0; i < results; ++i) {
     const ir::csv_result result = ir::csv_result_of(a, i);
     io::csv_field field(result.type);
-    if (result.given >= 0) give(field, args.in[static_cast<std::size_t>(result.given)]);
+    if (result.given >= 0) {
+      const auto given = static_cast<std::size_t>(result.given);
+      operands_ = std::max(operands_, given + 1);
+      give(field, args.in[given]);
+    }
     const std::size_t width = result.width > 0 ? static_cast<std::size_t>(result.width) : 1,
                       bytes = size_of(result.type);
     std::byte* const to = args.outs[i].data;

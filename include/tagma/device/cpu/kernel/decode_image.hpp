@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/kernel/records.hpp"
 #include "tagma/expr/op/decode_image.hpp"
 #include "tagma/io/decode_image.hpp"
 
@@ -21,10 +22,11 @@ struct decode_image_kernel {
     const shape dims{args.attributes[0], args.attributes[1], args.attributes[2]};
     const auto size = static_cast<std::size_t>(dims.elements());
     auto* const to = args.out.as<std::uint8_t>();
+    const names_of_records names(args, 1);
     context.threads->parallel_for(args.in[0].elements(), [&](std::int64_t i) {
       if (context.cancelled()) return;
       const auto n = static_cast<std::size_t>(i);
-      io::decode_image_to(to + n * size, dims, texts[n], "text " + std::to_string(n));
+      io::decode_image_to(to + n * size, dims, texts[n], names.name("text", n));
     });
   }
   template <dtype...>

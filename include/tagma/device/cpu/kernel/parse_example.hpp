@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/kernel/records.hpp"
 #include "tagma/expr/op/parse_example.hpp"
 #include "tagma/io/example.hpp"
 
@@ -58,6 +59,7 @@ class example_state final : public kernel_state {
   std::vector<wanted> wanted_;
   std::vector<io::example> examples_;
   std::size_t count_ = 0;
+  std::size_t operands_ = 1;  ///< up to the last that fills a missing feature
 };
 
 struct parse_example_kernel {

@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of parse_example.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/parse_example.hpp"
 
@@ -14,6 +16,7 @@ TAGMA_DECL example_state::example_state(ir::attribute_list a) {
     const ir::example_feature f = ir::example_feature_of(a, i);
     if (f.spec.type == dtype::none) break;
     wanted_.push_back({f, {}});
+    operands_ = std::max(operands_, static_cast<std::size_t>(f.given) + 1);
     f.append_name(wanted_.back().name);
   }
 }
@@ -28,8 +31,9 @@ TAGMA_DECL void example_state::parse(const kernel_args& args, const run_context&
   const auto* const messages = args.in[0].as<const string_element>();
   count_ = static_cast<std::size_t>(args.in[0].elements());
   if (examples_.size() < count_) examples_.resize(count_);
+  const names_of_records names(args, operands_);
   for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
-    examples_[i].parse(messages[i], "message " + std::to_string(i));
+    examples_[i].parse(messages[i], names.name("message", i));
 }
 
 TAGMA_DECL void example_state::write(const kernel_args& args, std::size_t i) {

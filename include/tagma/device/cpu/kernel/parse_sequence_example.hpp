@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/kernel/records.hpp"
 #include "tagma/expr/op/parse_sequence_example.hpp"
 #include "tagma/io/sequence_example.hpp"
 

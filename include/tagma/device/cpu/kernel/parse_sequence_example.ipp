@@ -28,8 +28,9 @@ TAGMA_DECL void feature_lists_state::parse(const kernel_args& args, const run_co
   const auto* const messages = args.in[0].as<const string_element>();
   count_ = static_cast<std::size_t>(args.in[0].elements());
   if (examples_.size() < count_) examples_.resize(count_);
+  const names_of_records names(args, 1);
   for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
-    examples_[i].parse_lists(messages[i], "message " + std::to_string(i));
+    examples_[i].parse_lists(messages[i], names.name("message", i));
 }
 
 TAGMA_DECL void feature_lists_state::write(const kernel_args& args, std::size_t i) {
