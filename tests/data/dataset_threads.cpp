@@ -53,6 +53,47 @@ struct watched {
   }
 };
 
+/// The numbers from 0 on, of a source that lacks memory two of three times when it is asked for its position.
+class forgetful_source final : public ds::stage<number> {
+  class pass final : public ds::cursor<number> {
+   public:
+    void save(ds::number_list& to) const override {
+      if (asked_++ % 3 != 0) throw std::bad_alloc();
+      to.push(next_);
+    }
+    void restore(ds::position_reader& from) override { next_ = from.take(); }
+
+   private:
+    ds::got advance(number& to) override {
+      to = next_++;
+      return ds::got::element;
+    }
+    number next_ = 0;
+    mutable int asked_ = 0;
+  };
+
+ public:
+  [[nodiscard]] tg::owned<ds::cursor<number>> start(std::uint64_t, ds::iteration&) const override {
+    return tg::owned<ds::cursor<number>>(new pass);
+  }
+  [[nodiscard]] tg::extent size() const override { return ds::endless; }
+  void describe(std::string& to) const override { to += "forgetful"; }
+};
+
+TEST_CASE("positions that threads have no memory for are those before, and more elements") {
+  const tg::dataset<number> source(tg::make_counted<forgetful_source>());
+  const auto twice = [](number x) { return 2 * x; };
+  for (const auto& data : {source.map(twice).prefetch(3), source.map(twice, {.threads = 2, .ahead = 5})}) {
+    auto pass = data.iterator();
+    for (number i = 0; i < 200; ++i) {
+      REQUIRE(pass.next() == 2 * i);
+      if (i % 7 != 0) continue;
+      auto later = data.resume(pass.state());
+      for (number k = 1; k < 60; ++k) REQUIRE(later.next() == 2 * (i + k));
+    }
+  }
+}
+
 TEST_CASE("a prefetch begins with the first element and stays as far ahead as it was told", "[scenario 132]") {
   for (int ahead = 1; ahead <= 4; ++ahead) {
     const watched f{6};

@@ -57,6 +57,21 @@ TEST_CASE("a data set becomes a variable without a copy, which training and file
   CHECK(session.run(batch, at = some) == tg::tensor<float>({2, 3}, {109, 110, 111, 100, 101, 102}));
 }
 
+TEST_CASE("a data set of sessions with a prefix has it as well") {
+  const auto batch = tg::gather(images, at);
+  const auto program = tg::compile([=] { return tg::outputs(batch); });
+  const tg::container state;
+  tg::preload(state, images, rows(1), "replica_1");
+  tg::session first(program, {.state = state, .variable_prefix = "replica_1"}),
+      second(program, {.state = state, .variable_prefix = "replica_2"});
+  tg::preload(state, images, rows(100), "replica_2");
+  const tg::tensor<std::int64_t> one({1}, {0});
+  CHECK(first.run(batch, at = one) == tg::tensor<float>({1, 3}, {1, 2, 3}));
+  CHECK(second.run(batch, at = one) == tg::tensor<float>({1, 3}, {100, 101, 102}));
+  CHECK(text_of([&] { tg::preload(state, images, rows(1), "replica/"); }) ==
+        "InvalidArgument: variable_prefix \"replica/\" is no name, such as \"replica_3\" or \"trial_1/left\"");
+}
+
 TEST_CASE("a data set that is not there yet is missed by the run that needs it") {
   const auto total = tg::sum(images);
   const auto scoped = tg::sum(tg::scope<"other">(images));

@@ -29,18 +29,16 @@ class marks {
   /// Elements from one to the next.
   static constexpr std::uint64_t distance = 16;
 
-  /// Called at the element of this number, before it is taken.
+  /// Called at the element of this number, before it is taken. A mark that there is no memory for is left out: more
+  /// elements lie behind the one before then.
   /// @param given elements that the other side has had; at most as many are asked for again
   template <class T>
-  void mark(const cursor<T>& input, std::uint64_t number, std::uint64_t given) {
+  void mark(const cursor<T>& input, std::uint64_t number, std::uint64_t given) noexcept {
     if (number % distance != 0) return;
-    number_list at;
-    input.save(at);
-    const mutex_lock lock(mutex_);
-    std::size_t old = 0;
-    while (old + 1 < all_.size() && all_[old + 1].number <= given) ++old;
-    all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(old));
-    all_.push_back({number, std::move(at)});
+    try {
+      add(input, number, given);
+    } catch (...) {
+    }
   }
   /// Saves the position at the element of this number. Without marks nothing was taken.
   template <class T>
@@ -69,7 +67,7 @@ class marks {
   template <class T>
   TAGMA_COLD void begin(cursor<T>& input) {
     (void)pass_behind(input);
-    mark(input, 0, 0);
+    add(input, 0, 0);
   }
   /// Passes more elements by before the first is taken.
   template <class T>
@@ -84,6 +82,16 @@ class marks {
     number_list at;
   };
 
+  template <class T>
+  void add(const cursor<T>& input, std::uint64_t number, std::uint64_t given) {
+    number_list at;
+    input.save(at);
+    const mutex_lock lock(mutex_);
+    std::size_t old = 0;
+    while (old + 1 < all_.size() && all_[old + 1].number <= given) ++old;
+    all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(old));
+    all_.push_back({number, std::move(at)});
+  }
   [[nodiscard]] static std::int64_t coded(extent behind, bool asks) {
     return asks && behind > 0 ? -1 - behind : behind;
   }

@@ -10,6 +10,12 @@
 
 namespace tagma::runtime {
 
+TAGMA_COLD TAGMA_DECL void check_variable_prefix(std::string_view prefix) {
+  if (!prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
+    fail(status_code::invalid_argument,
+         {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
+}
+
 TAGMA_COLD TAGMA_DECL std::string name_in_container(std::string_view prefix, std::string_view name,
                                                     std::string_view suffix) {
   return sentence({prefix, prefix.empty() ? "" : "/", name, suffix});
@@ -33,10 +39,7 @@ TAGMA_COLD TAGMA_DECL session_core::session_core(array_view<const plan::plan_var
   state_ = options.state.state() ? options.state.state() : counted<state_container>(new state_container);
   gate_ = &state_->runs();
   if (options.state.state()) use_.join(state_, plans_.end());
-  if (const std::string_view prefix = options.variable_prefix;
-      !prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
-    fail(status_code::invalid_argument,
-         {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
+  check_variable_prefix(options.variable_prefix);
   // What is there is compared before anything is added: a session that is refused leaves nothing behind.
   stored_.allocate(variables_.size());
   find_variables(options.initialize, options.variable_prefix, false);
