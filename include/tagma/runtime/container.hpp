@@ -4,6 +4,9 @@
 /// @file
 /// Containers: variables and other resources by kind and name, for one session or several.
 
+#include <string>
+#include <string_view>
+
 #include "tagma/base/config.hpp"
 #include "tagma/base/hash.hpp"
 #include "tagma/base/heap_array.hpp"
@@ -31,6 +34,12 @@ using access_function = owned<variable_access> (*)(bound_plan& plan,
                                                    array_view<const counted<stored_variable>> variables);
 
 class state_container;
+
+/// Throws InvalidArgument for a prefix that is no name, or ends with a slash.
+void check_variable_prefix(std::string_view prefix);
+/// A name of the program as the container knows it.
+[[nodiscard]] std::string name_in_container(std::string_view prefix, std::string_view name,
+                                            std::string_view suffix = {});
 
 /// A session in a container that others know as well; it ends when that is reset.
 class container_user {

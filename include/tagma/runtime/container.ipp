@@ -5,9 +5,21 @@
 /// Definitions of container.hpp: in the compiled half, or else in each file that includes it.
 
 #include "tagma/base/config.hpp"
+#include "tagma/expr/name.hpp"
 #include "tagma/runtime/container.hpp"
 
 namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL void check_variable_prefix(std::string_view prefix) {
+  if (!prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
+    fail(status_code::invalid_argument,
+         {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
+}
+
+TAGMA_COLD TAGMA_DECL std::string name_in_container(std::string_view prefix, std::string_view name,
+                                                    std::string_view suffix) {
+  return sentence({prefix, prefix.empty() ? "" : "/", name, suffix});
+}
 
 TAGMA_COLD TAGMA_DECL state_container::state_container(access_function of_plans) : access_(of_plans) {}
 

@@ -13,7 +13,6 @@
 #include "tagma/ir/record.hpp"
 #include "tagma/runtime/container.hpp"
 #include "tagma/runtime/run_limits.hpp"
-#include "tagma/runtime/session_core.hpp"
 #include "tagma/runtime/stored_variable.hpp"
 #include "tagma/tensor/tensor.hpp"
 

@@ -46,12 +46,6 @@ namespace runtime {
 using resource_finder = heap_array<counted<resource>> (*)(state_container& state, std::string_view prefix,
                                                           array_view<const plan::plan_resource> of);
 
-/// Throws InvalidArgument for a prefix that is no name, or ends with a slash.
-void check_variable_prefix(std::string_view prefix);
-/// A name of the program as the container knows it.
-[[nodiscard]] std::string name_in_container(std::string_view prefix, std::string_view name,
-                                            std::string_view suffix = {});
-
 /// What random operations draw from, beside their place in the program: equal numbers give equal bytes in any process.
 struct run_numbers {
   std::uint64_t seed = 0;

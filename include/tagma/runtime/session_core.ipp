@@ -10,17 +10,6 @@
 
 namespace tagma::runtime {
 
-TAGMA_COLD TAGMA_DECL void check_variable_prefix(std::string_view prefix) {
-  if (!prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
-    fail(status_code::invalid_argument,
-         {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
-}
-
-TAGMA_COLD TAGMA_DECL std::string name_in_container(std::string_view prefix, std::string_view name,
-                                                    std::string_view suffix) {
-  return sentence({prefix, prefix.empty() ? "" : "/", name, suffix});
-}
-
 TAGMA_COLD TAGMA_DECL session_core::session_core(array_view<const plan::plan_variable> variables,
                                                  const wanted_devices& devices, const carried& values,
                                                  const session_options& options, owned<accelerator> others,
