@@ -70,6 +70,31 @@ TEST_CASE("elements of open extents are padded at their ends to the largest of a
         "queue; component 0 is float32 [?]");
 }
 
+TEST_CASE("a component of a padding queue has the axes of its type, and no other number of them", "[scenario 97]") {
+  const auto refused = [](const auto& q, const tg::tensor<float>& t) { return text_of([&] { q.enqueue(t); }); };
+  // Without extents it is a scalar, not of any shape.
+  const tg::queue<tg::spec<float>> scalars({.kind = queue_kind::padding});
+  CHECK(refused(scalars, tg::tensor<float>({1})) ==
+        "InvalidArgument: a padding FIFO queue without a name: component 0 is float32 [], not float32 [1]");
+  scalars.enqueue(1.0f);
+  scalars.enqueue(2.0f);
+  const auto both = scalars.dequeue_many(2);
+  CHECK(both.get<0>() == tg::tensor<float>({2}, {1.0f, 2.0f}));
+  // With open ones their number is known.
+  const tg::queue<tg::spec<float, tg::dyn, tg::dyn>> tables({.kind = queue_kind::padding});
+  CHECK(refused(tables, tg::tensor<float>(tg::shape{})) ==
+        "InvalidArgument: a padding FIFO queue without a name: component 0 is float32 [?, ?], not float32 []");
+  CHECK(refused(tables, tg::tensor<float>({3})) ==
+        "InvalidArgument: a padding FIFO queue without a name: component 0 is float32 [?, ?], not float32 [3]");
+  CHECK(refused(tables, tg::tensor<float>({1, 3, 2})) ==
+        "InvalidArgument: a padding FIFO queue without a name: component 0 is float32 [?, ?], not float32 [1, 3, 2]");
+  CHECK(text_of([&] {
+          tables.enqueue_many(tg::tensor<float>({3, 2}));
+        }) ==
+        "InvalidArgument: a padding FIFO queue without a name: component 0 is float32 [?, ?], not rows of float32 [2]");
+  CHECK(tables.size() == 0);
+}
+
 TEST_CASE("priorities are in order, and bring what is theirs, whoever enqueued it", "[scenario 98]") {
   for (const int threads : {1, 4}) {
     const tg::queue<tg::spec<std::int64_t>, tg::spec<float, 2>> q({.kind = queue_kind::priority});
@@ -252,9 +277,9 @@ TEST_CASE("a batch for which there is no memory stays in its queue, in its order
   CHECK(q.dequeue().get<0>().dims() == tg::shape{1, 3000000, 1});
 }
 
-TEST_CASE("names of queues follow the grammar of names") {
+TEST_CASE("names of queues follow the grammar of names", "[scenario 70]") {
   const tg::container shared;
-  for (const char* const name : {"", "_foo", "a b", "-x", "/x"})
+  for (const char* const name : {"", "_foo", "-cat", "12$%", "a b", "/x"})
     CHECK_THAT(text_of([&] { (tg::queue<tg::spec<float>>(shared, name)); }),
                Catch::StartsWith("InvalidArgument: a queue cannot be called '" + std::string(name) + "'"));
   for (const char* const name : {"cat", "cat.0-dog", ".cat", "a/b_c"})

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -40,6 +41,23 @@ TEST_CASE("a container of a name is one for the process, whatever the name has i
   CHECK(text_of([] { (void)tg::named_container("my_problem_1", tg::isolation::variables); }) ==
         "InvalidArgument: container \"my_problem_1\" keeps runs apart, asked for is one that keeps variables apart");
   CHECK(tg::reset_containers({"my_problem_1", "nobody", "my_problem_2"}) == 2);
+}
+
+TEST_CASE("names of containers follow the grammar of names, with underscores behind the first character",
+          "[scenario 70]") {
+  for (const char* const name : {"cat", "cat.0-dog", ".cat", "7", "cat_dog", "cat/dog"}) {
+    CHECK(text_of([&] { (void)tg::named_container(name); }).empty());
+    CHECK(tg::reset_containers({name}) == 1);
+  }
+  // The empty one, which is TensorFlow's default container, is that of a session without a name: its own.
+  for (const std::string name : {"", "-cat", "12$%", "_foo", "/cat", "c t"}) {
+    CHECK(text_of([&] { (void)tg::named_container(name); }) ==
+          "InvalidArgument: \"" + name + "\" is no name of a container, such as \"trial_1\"");
+    CHECK(tg::reset_containers({name}) == 0);  // none is left behind
+  }
+  tg::session a(program), b(program);
+  a.run(count);
+  CHECK(b.run(counter) == 0);
 }
 
 TEST_CASE("a reset ends the sessions of a container, and others begin anew",

@@ -134,7 +134,34 @@ TEST_CASE("readers and iterators by name") {
   CHECK(run.run("row").dims() == shape{2});
 }
 
-TEST_CASE("things of containers that a builder refuses") {
+TEST_CASE("a queue that is built has components, and each of them its number of axes", "[scenario 97]") {
+  for (const queue_kind kind : {queue_kind::padding, queue_kind::fifo}) {
+    const auto refused = [&](const words& components) {
+      graph_builder b;
+      return test::text_of([&] { b.resource("queue", "q", options(kind) + components); });
+    };
+    const auto with_rank = [](int rank) {
+      words all = component(dtype::float32, {});
+      all[1] = rank;
+      return all;
+    };
+    CHECK(refused(component(dtype::float32, {})).empty());
+    CHECK(refused(component(dtype::float32, shape{dyn, dyn})).empty());
+    for (const words& few : {words{}, words{dtype::float32}})
+      CHECK_THAT(refused(few),
+                 Catch::StartsWith("InvalidArgument: TAGMA-E220 queue: there are one to eight components"));
+    CHECK_THAT(refused(with_rank(-1)),
+               Catch::StartsWith("InvalidArgument: TAGMA-E220 queue: attribute rank is -1, not 0 to 6"));
+    CHECK_THAT(refused(with_rank(7)),
+               Catch::StartsWith("InvalidArgument: TAGMA-E220 queue: attribute rank is 7, not 0 to 6"));
+    words scalar_with_an_extent = component(dtype::float32, {});
+    scalar_with_an_extent[2] = dyn;
+    CHECK_THAT(refused(scalar_with_an_extent),
+               Catch::StartsWith("InvalidArgument: TAGMA-E220 queue: attribute extent is -1, not 0"));
+  }
+}
+
+TEST_CASE("things of containers that a builder refuses", "[scenario 70]") {
   graph_builder b;
   const words number = component(dtype::int32, {});
   const auto text = [&](auto f) { return test::text_of(f); };
@@ -143,6 +170,11 @@ TEST_CASE("things of containers that a builder refuses") {
         std::string::npos);
   CHECK(text([&] { b.resource("queue", "no name", options(queue_kind::fifo) + number); }).find("TAGMA-E160") !=
         std::string::npos);
+  for (const char* const name : {"", "_foo", "-cat", "12$%"})
+    CHECK(text([&] { b.resource("queue", name, options(queue_kind::fifo) + number); }) ==
+          "InvalidArgument: TAGMA-E160 queue: '" + std::string(name) + "' is no name");
+  for (const char* const name : {"cat", "cat.0-dog", ".cat"})
+    CHECK(text([&] { b.resource("queue", name, options(queue_kind::fifo) + number); }).empty());
   CHECK(text([&] { b.resource("group", "g", words{}); }).find("no thing of a container") != std::string::npos);
   CHECK(text([&] { b.resource("queue", "r", words{}); }).find("queue: ") != std::string::npos);
   CHECK(text([&] { b.resource("stack", "s", words{}); }).starts_with("NotFound: "));
