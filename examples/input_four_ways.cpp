@@ -80,9 +80,9 @@ outcome train_from_variable(const tg::fashion_mnist_data& data) {
   constexpr auto at = tg::placeholder<"at", std::int64_t, batch>();
   const auto train = learn(tg::gather(images, at), tg::gather(labels, at));
 
-  const tg::container state;  // which takes the memory of a tensor; here of a copy, since the other ways need it too
-  tg::preload(state, images, tg::tensor<float>(data.train.images));
-  tg::preload(state, labels, tg::tensor<std::uint8_t>(data.train.labels));
+  const tg::container state;  // which takes the memory of a tensor that is moved; the other ways need these, too
+  tg::preload(state, images, data.train.images);
+  tg::preload(state, labels, data.train.labels);
   tg::session session(tg::compile([=] { return tg::outputs(train); }), {.seed = 42, .state = state});
   return report("preloaded variable", state, data, [&] {
     for (const auto& numbers : tg::datasets::range(rows).shuffle(rows, seed).batch(batch, true))

@@ -11,6 +11,7 @@
 
 #include "tagma/data/batches.hpp"
 #include "tagma/data/fashion_mnist.hpp"
+#include "tagma/data/labelled_slices.hpp"
 #include "tagma/io/idx.hpp"
 #include "tagma/observe/progress.hpp"
 

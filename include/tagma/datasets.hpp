@@ -9,7 +9,6 @@
 
 #include "tagma/data/make_dataset.hpp"
 
-#include "tagma/data/labelled_slices.hpp"
 #include "tagma/data/splits.hpp"
 
 #include "tagma/base/epilogue.hpp"

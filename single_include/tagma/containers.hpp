@@ -373,8 +373,7 @@ struct container_names {
 /// @tparam Kept left as it is
 template <class Kept = isolation>
 [[nodiscard]] container named_container(std::string_view name, Kept kept_apart = isolation::runs) {
-  if (!is_name(name))
-    fail(status_code::invalid_argument, {"\"", name, "\" is no name of a container, such as \"trial_1\""});
+  runtime::check_container_name(name);
   detail::container_names& names = detail::container_names::of_process();
   const mutex_lock lock(names.access);
   auto found = names.all.find(name);
@@ -434,6 +433,7 @@ TAGMA_COLD TAGMA_DECL std::size_t reset_containers(std::initializer_list<std::st
 /// Data sets that are variables of a container, without a copy.
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tagma {
@@ -476,8 +476,10 @@ class gate_pass {
 };
 
 template <class T>
-TAGMA_COLD void preload_variable(const container_option& in, const ir::record& r, tensor<T>&& elements) {
-  const std::string name(r.full_name());
+TAGMA_COLD void preload_variable(const container_option& in, const ir::record& r, tensor<T>&& elements,
+                                 std::string_view prefix) {
+  runtime::check_variable_prefix(prefix);
+  const std::string name = runtime::name_in_container(prefix, r.full_name());
   if (!(elements.dims() == r.spec.dims))
     fail(status_code::invalid_argument, {"preload: variable '", name, "' has shape ", to_string(r.spec.dims),
                                          ", the elements have ", to_string(elements.dims())});
@@ -503,15 +505,18 @@ TAGMA_COLD void preload_variable(const container_option& in, const ir::record& r
 }  // namespace detail
 
 /// Makes a tensor the value of a variable `preloaded` in a container, whose memory it becomes: before or behind the
-/// sessions that read it, and again with other elements.
+/// sessions that read it, and again with other elements. A tensor that is not moved is copied first.
 /// @param v its handle, in its scopes of names
-/// Throws InvalidArgument for another shape, and if the container has another variable of this name.
-/// Raises TAGMA-E252 for another variable, or another element type.
+/// @param variable_prefix of the sessions that read it
+/// Throws InvalidArgument for another shape, for a prefix that sessions refuse, and if the container has another
+/// variable of this name. Raises TAGMA-E252 for another variable, or another element type.
 template <class V, class T>
-void preload(const container& in, [[maybe_unused]] const V& v, tensor<T>&& elements) {
+void preload(const container& in, [[maybe_unused]] const V& v, tensor<T> elements,
+             std::string_view variable_prefix = {}) {
   static_assert(diagnose::takes_preloaded<V, T>,
                 "TAGMA-E252 preload: gives a variable of tagma::preloaded elements of its own type");
-  if constexpr (diagnose::takes_preloaded<V, T>) detail::preload_variable(in, V::record(), std::move(elements));
+  if constexpr (diagnose::takes_preloaded<V, T>)
+    detail::preload_variable(in, V::record(), std::move(elements), variable_prefix);
 }
 
 }  // namespace tagma

@@ -230,7 +230,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <iterator>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -2632,7 +2631,6 @@ class interleaved final : public stage_behind<In, T> {
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -2753,11 +2751,13 @@ class dataset_iterator {
 
 namespace datasets {
 
+/// Where a loop over a dataset ends. std::default_sentinel is the same, and <iterator> brings streams along.
+struct end_of_loop {};
+
 /// What a loop over a dataset goes on with. It ends with the last element, and by the first error.
 template <class T>
 class loop_iterator {
  public:
-  using iterator_category = std::input_iterator_tag;
   using value_type = T;
   using difference_type = std::ptrdiff_t;
   using pointer = T*;
@@ -2775,7 +2775,7 @@ class loop_iterator {
     return *this;
   }
   void operator++(int) { ++*this; }
-  [[nodiscard]] friend bool operator==(const loop_iterator& a, std::default_sentinel_t) { return a.pass_ == nullptr; }
+  [[nodiscard]] friend bool operator==(const loop_iterator& a, end_of_loop) { return a.pass_ == nullptr; }
 
  private:
   struct state final : counted_object {
@@ -2874,18 +2874,16 @@ class marks {
   /// Elements from one to the next.
   static constexpr std::uint64_t distance = 16;
 
-  /// Called at the element of this number, before it is taken.
+  /// Called at the element of this number, before it is taken. A mark that there is no memory for is left out: more
+  /// elements lie behind the one before then.
   /// @param given elements that the other side has had; at most as many are asked for again
   template <class T>
-  void mark(const cursor<T>& input, std::uint64_t number, std::uint64_t given) {
+  void mark(const cursor<T>& input, std::uint64_t number, std::uint64_t given) noexcept {
     if (number % distance != 0) return;
-    number_list at;
-    input.save(at);
-    const mutex_lock lock(mutex_);
-    std::size_t old = 0;
-    while (old + 1 < all_.size() && all_[old + 1].number <= given) ++old;
-    all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(old));
-    all_.push_back({number, std::move(at)});
+    try {
+      add(input, number, given);
+    } catch (...) {
+    }
   }
   /// Saves the position at the element of this number. Without marks nothing was taken.
   template <class T>
@@ -2914,7 +2912,7 @@ class marks {
   template <class T>
   TAGMA_COLD void begin(cursor<T>& input) {
     (void)pass_behind(input);
-    mark(input, 0, 0);
+    add(input, 0, 0);
   }
   /// Passes more elements by before the first is taken.
   template <class T>
@@ -2929,6 +2927,16 @@ class marks {
     number_list at;
   };
 
+  template <class T>
+  void add(const cursor<T>& input, std::uint64_t number, std::uint64_t given) {
+    number_list at;
+    input.save(at);
+    const mutex_lock lock(mutex_);
+    std::size_t old = 0;
+    while (old + 1 < all_.size() && all_[old + 1].number <= given) ++old;
+    all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(old));
+    all_.push_back({number, std::move(at)});
+  }
   [[nodiscard]] static std::int64_t coded(extent behind, bool asks) {
     return asks && behind > 0 ? -1 - behind : behind;
   }
@@ -3767,7 +3775,7 @@ class repeated final : public stage_behind<T, T> {
 
    private:
     /// The end if there is none.
-    got next_pass() {
+    TAGMA_COLD got next_pass() {
       ended_ = !any_ || of_.is_last(done_);
       if (ended_) return got::end;
       if (in_.stopping()) return got::interrupted;
@@ -4152,7 +4160,7 @@ class dataset {
   /// @{
   /// A loop ends with the last element; an error leaves it. `on_error` and `ignore_errors` do otherwise.
   [[nodiscard]] TAGMA_COLD datasets::loop_iterator<T> begin() const { return datasets::loop_iterator<T>(stage_); }
-  [[nodiscard]] std::default_sentinel_t end() const { return {}; }
+  [[nodiscard]] datasets::end_of_loop end() const { return {}; }
   [[nodiscard]] TAGMA_COLD dataset_iterator<T> iterator() const { return dataset_iterator<T>(stage_); }
   /// A pass that goes on where `dataset_iterator::state` was asked for, and gives what that would have given. With
   /// stages whose elements have numbers (see `is_indexed`) that costs as much as there are stages; otherwise a source

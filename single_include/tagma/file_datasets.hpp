@@ -2235,6 +2235,8 @@ class csv_reader {
 
   /// Whether a field in quotes goes on behind this line, or part of a line.
   bool stays_open(std::string_view line);
+  /// What a character outside of quotes leads to.
+  [[nodiscard]] state behind(char c);
 
   [[noreturn]] void fail_long() const;
   [[noreturn]] void fail_open() const;
@@ -2244,6 +2246,7 @@ class csv_reader {
   std::int64_t to_skip_, line_ = 1, lines_ = 0;
   std::uint64_t next_quote_ = 0;  // no quote stands between here and there
   state state_ = state::field_start;
+  std::int64_t field_ = 0;  // of the record, where quotes were looked for
 };
 
 }  // namespace tagma::io
@@ -2278,6 +2281,7 @@ TAGMA_DECL bool csv_reader::read(std::string_view& value) {
   lines_ = 0;
   std::size_t length = 0, seen = 0;
   state_ = state::field_start;
+  field_ = 0;
   while (true) {
     length = in_.find('\n', seen);
     const bool last = length == std::string_view::npos;
@@ -2310,7 +2314,7 @@ TAGMA_DECL bool csv_reader::stays_open(std::string_view line) {
     const char c = line[i];
     switch (state_) {
       case state::field_start:
-        state_ = c == '"' ? state::quoted : c == options_.delimiter ? state::field_start : state::field;
+        state_ = c == '"' ? state::quoted : behind(c);
         break;
       case state::quote:
         if (c == '"') {
@@ -2319,7 +2323,7 @@ TAGMA_DECL bool csv_reader::stays_open(std::string_view line) {
         }
         [[fallthrough]];
       case state::field:
-        state_ = c == options_.delimiter ? state::field_start : state::field;
+        state_ = behind(c);
         break;
       case state::quoted: {
         i = std::min(line.find('"', i), line.size());
@@ -2331,13 +2335,19 @@ TAGMA_DECL bool csv_reader::stays_open(std::string_view line) {
   return state_ == state::quoted;
 }
 
+TAGMA_DECL csv_reader::state csv_reader::behind(char c) {
+  if (c != options_.delimiter) return state::field;
+  ++field_;
+  return state::field_start;
+}
+
 TAGMA_COLD TAGMA_DECL void csv_reader::fail_long() const {
   fail(status_code::resource_exhausted,
        {key(), ": the record is longer than ", options_.max_record_bytes, " bytes; a quote may not be closed"});
 }
 
 TAGMA_COLD TAGMA_DECL void csv_reader::fail_open() const {
-  fail(status_code::invalid_argument, {key(), ": the file ends inside a field in quotes"});
+  fail(status_code::invalid_argument, {key(), ": field ", field_, " begins with a quote, and the file ends inside it"});
 }
 
 }  // namespace tagma::io

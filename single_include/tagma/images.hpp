@@ -346,17 +346,74 @@
 /// @file
 /// Texts that are pictures.
 
+// ---- tagma/expr/op/records.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_RECORDS_HPP
+#define TAGMA_SINGLE_EXPR_OP_RECORDS_HPP
+
+/// @file
+/// Texts that are taken apart, with the keys that errors call them by, or without.
+
+#include <tuple>
+
+namespace tagma {
+namespace ir {
+
+/// Takes the input behind the first `operands`, if there is one: keys of the texts in input 0.
+constexpr void take_keys(auto& t, int operands) {
+  t.needs(t.count() <= operands + 1, "behind values of what is missing there are keys of the texts, and nothing else");
+  t.needs(t.count() <= operands || t.in(operands) == t.in(0), "keys are strings of the shape of the texts");
+}
+
+}  // namespace ir
+
+namespace detail {
+
+/// Texts without keys.
+template <class R>
+struct records_of {};
+template <expression R>
+struct records_of<R> {
+  using spec_type = typename R::spec_type;
+  static constexpr bool have_keys_of_shape = true;
+  [[nodiscard]] static constexpr const R& texts(const R& r) { return r; }
+  [[nodiscard]] static constexpr std::tuple<> keys(const R&) { return {}; }
+};
+/// Keys and texts, as `read` gives them.
+template <expression Keys, expression Texts>
+struct records_of<std::tuple<Keys, Texts>> {
+  using spec_type = typename Texts::spec_type;
+  static constexpr bool have_keys_of_shape = Keys::spec_type::value == spec_type::value;
+  [[nodiscard]] static constexpr const Texts& texts(const std::tuple<Keys, Texts>& r) { return std::get<1>(r); }
+  [[nodiscard]] static constexpr std::tuple<Keys> keys(const std::tuple<Keys, Texts>& r) { return {std::get<0>(r)}; }
+};
+template <class R>
+concept records = requires {
+  typename records_of<R>::spec_type;
+};
+
+}  // namespace detail
+
+namespace diagnose {
+/// Texts, whose keys are of their shape if they have any.
+template <class Records>
+inline constexpr bool are_records = detail::records_of<Records>::spec_type::value.type ==
+                                    dtype::string&& detail::records_of<Records>::have_keys_of_shape;
+}  // namespace diagnose
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_RECORDS_HPP
+
 namespace tagma {
 namespace op {
 
 /// The PNG or JPEG that each text of input 0 is, along new axes of height, width and channels, which are the
-/// attributes.
+/// attributes. Input 1, if there is one, has their keys.
 struct decode_image {
   static constexpr const char* name = "decode_image";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) {
-    t.inputs(1), t.rule("TAGMA-E258"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.inputs(1, 2), t.rule("TAGMA-E258"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    ir::take_keys(t, 1);
     t.axes(0, 0, max_rank - 3), t.rule("TAGMA-E259");
     t.size("height", 1), t.size("width", 1);
     const extent channels = t.attribute("channels", 1, 4);
@@ -374,26 +431,34 @@ struct decode_image {
 namespace diagnose {
 /// Texts that have room for three more axes.
 template <class Texts>
-inline constexpr bool are_pictures = Texts::value.type == dtype::string&& Texts::value.dims.rank <= max_rank - 3;
+inline constexpr bool are_pictures =
+    are_records<Texts>&& detail::records_of<Texts>::spec_type::value.dims.rank <= max_rank - 3;
 template <extent Height, extent Width, extent Channels>
 inline constexpr bool is_picture_size = Height > 0 && Width > 0 && (Channels == 1 || Channels == 3 || Channels == 4);
 }  // namespace diagnose
 
 /// Pictures in PNG or JPEG: of texts [...] a tensor of `std::uint8_t` [..., Height, Width, Channels]. Programs that run
 /// it are compiled with `TAGMA_WITH_PNG`, `TAGMA_WITH_JPEG` or both.
+/// @param texts the contents of files; or a tuple of their keys, such as names, and these, as `read` gives it
 /// @tparam Channels 1: grey, 3: RGB, 4: RGBA; a picture that has others is converted
-/// Throws InvalidArgument for a text that is no picture and for a picture of another size, DataLoss for one that is
-/// damaged. Raises TAGMA-E258 and TAGMA-E259.
-template <extent Height, extent Width, extent Channels, expression E>
+/// Throws, with the key or number of the text, InvalidArgument for one that is no picture and for a picture of another
+/// size, DataLoss for one that is damaged. Raises TAGMA-E258 and TAGMA-E259.
+template <extent Height, extent Width, extent Channels, detail::records E>
 [[nodiscard]] constexpr auto decode_image(const E& texts) {
-  using texts_type = typename E::spec_type;
-  static_assert(diagnose::are_pictures<texts_type>,
-                "TAGMA-E258 decode_image: makes pictures of texts that have three axes at most");
-  if constexpr (diagnose::are_pictures<texts_type>) {
+  static_assert(
+      diagnose::are_pictures<E>,
+      "TAGMA-E258 decode_image: makes pictures of texts that have three axes at most, and keys of their shape, "
+      "if any");
+  if constexpr (diagnose::are_pictures<E>) {
     static_assert(diagnose::is_picture_size<Height, Width, Channels>,
                   "TAGMA-E259 decode_image: height and width are positive numbers, channels 1, 3 or 4");
     if constexpr (diagnose::is_picture_size<Height, Width, Channels>)
-      return make_operation<op::decode_image, ir::pack_attributes(Height, Width, Channels)>(texts);
+      return std::apply(
+          [&](const auto&... keys) {
+            return make_operation<op::decode_image, ir::pack_attributes(Height, Width, Channels)>(
+                detail::records_of<E>::texts(texts), keys...);
+          },
+          detail::records_of<E>::keys(texts));
   }
 }
 
@@ -1507,6 +1572,67 @@ TAGMA_DECL void decode_image_to(std::uint8_t* to, const shape& dims, std::string
 #include <cstdint>
 #include <string>
 
+// ---- tagma/device/cpu/kernel/records.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_HPP
+
+/// @file
+/// What errors call the texts that kernels take apart.
+
+#include <string>
+#include <string_view>
+
+namespace tagma::device::cpu::detail {
+
+/// Keys of the texts in input 0 of an operation, or without keys their numbers.
+class names_of_records {
+ public:
+  /// Throws InvalidArgument where there are keys, and not as many as texts.
+  /// @param operands before the keys, which are the last input, if they are there
+  names_of_records(const kernel_args& args, std::size_t operands);
+
+  /// The key of a text; empty where there is none.
+  [[nodiscard]] std::string_view key(std::size_t i) const;
+  /// @param what the word before a number: "message"
+  [[nodiscard]] std::string name(std::string_view what, std::size_t i) const;
+
+ private:
+  const string_element* keys_ = nullptr;
+};
+
+}  // namespace tagma::device::cpu::detail
+
+// ---- tagma/device/cpu/kernel/records.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_IPP
+
+/// @file
+/// Definitions of records.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL names_of_records::names_of_records(const kernel_args& args, std::size_t operands) {
+  if (args.in.size() <= operands) return;
+  const operand& keys = args.in[operands];
+  if (!(keys.dims == args.in[0].dims))
+    fail(status_code::invalid_argument,
+         {"keys ", to_string(keys.dims), " are not of the shape of the texts, ", to_string(args.in[0].dims)});
+  keys_ = keys.as<const string_element>();
+}
+
+TAGMA_DECL std::string_view names_of_records::key(std::size_t i) const {
+  return keys_ == nullptr ? std::string_view() : std::string_view(keys_[i]);
+}
+
+TAGMA_DECL std::string names_of_records::name(std::string_view what, std::size_t i) const {
+  const std::string_view known = key(i);
+  return known.empty() ? sentence({what, " ", i}) : std::string(known);
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_IPP
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_HPP
+
 namespace tagma::device {
 namespace cpu::detail {
 
@@ -1516,10 +1642,11 @@ struct decode_image_kernel {
     const shape dims{args.attributes[0], args.attributes[1], args.attributes[2]};
     const auto size = static_cast<std::size_t>(dims.elements());
     auto* const to = args.out.as<std::uint8_t>();
+    const names_of_records names(args, 1);
     context.threads->parallel_for(args.in[0].elements(), [&](std::int64_t i) {
       if (context.cancelled()) return;
       const auto n = static_cast<std::size_t>(i);
-      io::decode_image_to(to + n * size, dims, texts[n], "text " + std::to_string(n));
+      io::decode_image_to(to + n * size, dims, texts[n], names.name("text", n));
     });
   }
   template <dtype...>

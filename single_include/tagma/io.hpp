@@ -2154,6 +2154,8 @@ class csv_reader {
 
   /// Whether a field in quotes goes on behind this line, or part of a line.
   bool stays_open(std::string_view line);
+  /// What a character outside of quotes leads to.
+  [[nodiscard]] state behind(char c);
 
   [[noreturn]] void fail_long() const;
   [[noreturn]] void fail_open() const;
@@ -2163,6 +2165,7 @@ class csv_reader {
   std::int64_t to_skip_, line_ = 1, lines_ = 0;
   std::uint64_t next_quote_ = 0;  // no quote stands between here and there
   state state_ = state::field_start;
+  std::int64_t field_ = 0;  // of the record, where quotes were looked for
 };
 
 }  // namespace tagma::io
@@ -2197,6 +2200,7 @@ TAGMA_DECL bool csv_reader::read(std::string_view& value) {
   lines_ = 0;
   std::size_t length = 0, seen = 0;
   state_ = state::field_start;
+  field_ = 0;
   while (true) {
     length = in_.find('\n', seen);
     const bool last = length == std::string_view::npos;
@@ -2229,7 +2233,7 @@ TAGMA_DECL bool csv_reader::stays_open(std::string_view line) {
     const char c = line[i];
     switch (state_) {
       case state::field_start:
-        state_ = c == '"' ? state::quoted : c == options_.delimiter ? state::field_start : state::field;
+        state_ = c == '"' ? state::quoted : behind(c);
         break;
       case state::quote:
         if (c == '"') {
@@ -2238,7 +2242,7 @@ TAGMA_DECL bool csv_reader::stays_open(std::string_view line) {
         }
         [[fallthrough]];
       case state::field:
-        state_ = c == options_.delimiter ? state::field_start : state::field;
+        state_ = behind(c);
         break;
       case state::quoted: {
         i = std::min(line.find('"', i), line.size());
@@ -2250,13 +2254,19 @@ TAGMA_DECL bool csv_reader::stays_open(std::string_view line) {
   return state_ == state::quoted;
 }
 
+TAGMA_DECL csv_reader::state csv_reader::behind(char c) {
+  if (c != options_.delimiter) return state::field;
+  ++field_;
+  return state::field_start;
+}
+
 TAGMA_COLD TAGMA_DECL void csv_reader::fail_long() const {
   fail(status_code::resource_exhausted,
        {key(), ": the record is longer than ", options_.max_record_bytes, " bytes; a quote may not be closed"});
 }
 
 TAGMA_COLD TAGMA_DECL void csv_reader::fail_open() const {
-  fail(status_code::invalid_argument, {key(), ": the file ends inside a field in quotes"});
+  fail(status_code::invalid_argument, {key(), ": field ", field_, " begins with a quote, and the file ends inside it"});
 }
 
 }  // namespace tagma::io
@@ -2693,20 +2703,20 @@ class feature_values {
   void begin(std::string_view key, std::string_view otherwise);
   [[nodiscard]] std::string_view key() const { return key_; }
   template <class Visit>
-  void each_field(std::string_view message, const Visit& visit) const {
+  void each_field(std::string_view message, const Visit& visit, std::string_view of_feature = {}) const {
     wire::reader in(message);
     for (wire::field f; in.next(f);) visit(f);
-    if (!in.good()) fail_damaged();
+    if (!in.good()) fail_damaged(of_feature);
   }
   /// A feature whose values are behind those that are there.
   [[nodiscard]] feature next_feature(std::size_t place) const;
-  /// The last list counts; two of a kind are one.
+  /// The last list counts; two of a kind are one. Errors call the feature by its name, if that is known.
   void parse_feature(std::string_view message, feature& f);
   void check_kind(const feature& f, feature_kind expected) const;
 
  private:
   void parse_value(const wire::field& value, feature& f);
-  [[noreturn]] void fail_damaged() const;
+  [[noreturn]] void fail_damaged(std::string_view of_feature) const;
 
   std::string_view what_;
   std::string key_;
@@ -2831,7 +2841,7 @@ TAGMA_DECL feature feature_values::next_feature(std::size_t place) const {
 }
 
 TAGMA_DECL void feature_values::parse_feature(std::string_view message, feature& f) {
-  each_field(message, [&](const wire::field& list) {
+  const auto visit = [&](const wire::field& list) {
     if (list.type != wire::type::bytes || list.number < 1 || list.number > 3) return;
     const auto kind = static_cast<feature_kind>(list.number);
     if (kind != f.kind) {
@@ -2839,10 +2849,12 @@ TAGMA_DECL void feature_values::parse_feature(std::string_view message, feature&
       f.kind = kind;
       f.count = 0;
     }
-    each_field(list.raw, [&](const wire::field& value) {
+    const auto add = [&](const wire::field& value) {
       if (value.number == 1) parse_value(value, f);
-    });
-  });
+    };
+    each_field(list.raw, add, f.name);
+  };
+  each_field(message, visit, f.name);
   f.pieces = pieces_.size() - f.first_piece;
 }
 
@@ -2857,20 +2869,22 @@ TAGMA_DECL void feature_values::parse_value(const wire::field& value, feature& f
   const bool packed = value.type == wire::type::bytes;
   std::size_t count = 1;
   if (f.kind == feature_kind::floats) {
-    if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
+    if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged(f.name);
     count = raw.size() / 4;
   } else if (f.kind == feature_kind::integers) {
-    if (packed ? !raw.empty() && (raw.back() & 0x80) != 0 : value.type != wire::type::varint) fail_damaged();
+    if (packed ? !raw.empty() && (raw.back() & 0x80) != 0 : value.type != wire::type::varint) fail_damaged(f.name);
     count = static_cast<std::size_t>(
         std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
   } else if (!packed) {
-    fail_damaged();
+    fail_damaged(f.name);
   }
   f.count += count;
   pieces_.push_back(raw);
 }
 
-TAGMA_COLD TAGMA_DECL void feature_values::fail_damaged() const {
+TAGMA_COLD TAGMA_DECL void feature_values::fail_damaged(std::string_view of_feature) const {
+  if (!of_feature.empty())
+    fail(status_code::data_loss, {key_, ": feature '", of_feature, "' of the ", what_, " is damaged"});
   fail(status_code::data_loss, {key_, ": is no ", what_, ", or a damaged one"});
 }
 
@@ -4778,6 +4792,7 @@ TAGMA_DECL void sequence_example::parse_list(std::string_view message) {
     each_field(part.raw, [&](const wire::field& step) {
       if (!is_message(step, 1)) return;
       feature f = next_feature(steps_.size() - list.first_step);
+      f.name = list.name;
       parse_feature(step.raw, f);
       steps_.push_back(f);
     });

@@ -376,6 +376,15 @@ struct queue_options {
   std::uint64_t seed = 0;        ///< of a shuffled one
 };
 
+namespace diagnose {
+/// A component of a tuple has at most six extents, each a number of elements or `dyn`.
+template <class Spec>
+inline constexpr bool has_extents = false;
+template <class T, extent... Extents>
+inline constexpr bool has_extents<spec<T, Extents...>> = sizeof...(Extents) <= max_rank &&
+                                                         (true && ... && (Extents >= 0 || Extents == dyn));
+}  // namespace diagnose
+
 namespace ir {
 
 /// Of each component: element type, rank, and all extents that there may be.
@@ -666,8 +675,12 @@ inline constexpr bool have_room_for_an_axis = Queue::most_axes < max_rank;
 ///
 /// Equal names are one queue, of all sessions over the container.
 /// @tparam Specs of the components; with `dyn` each element may have another extent. Up to eight.
+/// Raises TAGMA-E002, E160, E220 and E222.
 template <fixed_string Name, queue_options Options, class... Specs>
 struct queue_of {
+  TAGMA_NEEDS_NAME("queue_of", Name);
+  static_assert((true && ... && diagnose::has_extents<Specs>),
+                "TAGMA-E002 queue_of: a tensor has at most six extents, each a number or tagma::dyn");
   static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
                 "TAGMA-E220 queue_of: a tuple has one to eight components");
   static_assert(Options.min_after_dequeue == 0 ||
@@ -858,8 +871,12 @@ struct get_next_open : dequeue_open {
 /// C++ gives it a dataset by `set_iterator`. Equal names are one iterator, of all sessions over the container: each
 /// element is given once.
 /// @tparam Specs of the components of an element; with `dyn` each element may have another extent. Up to eight.
+/// Raises TAGMA-E002, E160 and E253.
 template <fixed_string Name, class... Specs>
 struct iterator_of {
+  TAGMA_NEEDS_NAME("iterator_of", Name);
+  static_assert((true && ... && diagnose::has_extents<Specs>),
+                "TAGMA-E002 iterator_of: a tensor has at most six extents, each a number or tagma::dyn");
   static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
                 "TAGMA-E253 iterator_of: an element has one to eight components");
 
@@ -1507,7 +1524,6 @@ class late_steps final : public late_extents {
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <iterator>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -3909,7 +3925,6 @@ class interleaved final : public stage_behind<In, T> {
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -4030,11 +4045,13 @@ class dataset_iterator {
 
 namespace datasets {
 
+/// Where a loop over a dataset ends. std::default_sentinel is the same, and <iterator> brings streams along.
+struct end_of_loop {};
+
 /// What a loop over a dataset goes on with. It ends with the last element, and by the first error.
 template <class T>
 class loop_iterator {
  public:
-  using iterator_category = std::input_iterator_tag;
   using value_type = T;
   using difference_type = std::ptrdiff_t;
   using pointer = T*;
@@ -4052,7 +4069,7 @@ class loop_iterator {
     return *this;
   }
   void operator++(int) { ++*this; }
-  [[nodiscard]] friend bool operator==(const loop_iterator& a, std::default_sentinel_t) { return a.pass_ == nullptr; }
+  [[nodiscard]] friend bool operator==(const loop_iterator& a, end_of_loop) { return a.pass_ == nullptr; }
 
  private:
   struct state final : counted_object {
@@ -4151,18 +4168,16 @@ class marks {
   /// Elements from one to the next.
   static constexpr std::uint64_t distance = 16;
 
-  /// Called at the element of this number, before it is taken.
+  /// Called at the element of this number, before it is taken. A mark that there is no memory for is left out: more
+  /// elements lie behind the one before then.
   /// @param given elements that the other side has had; at most as many are asked for again
   template <class T>
-  void mark(const cursor<T>& input, std::uint64_t number, std::uint64_t given) {
+  void mark(const cursor<T>& input, std::uint64_t number, std::uint64_t given) noexcept {
     if (number % distance != 0) return;
-    number_list at;
-    input.save(at);
-    const mutex_lock lock(mutex_);
-    std::size_t old = 0;
-    while (old + 1 < all_.size() && all_[old + 1].number <= given) ++old;
-    all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(old));
-    all_.push_back({number, std::move(at)});
+    try {
+      add(input, number, given);
+    } catch (...) {
+    }
   }
   /// Saves the position at the element of this number. Without marks nothing was taken.
   template <class T>
@@ -4191,7 +4206,7 @@ class marks {
   template <class T>
   TAGMA_COLD void begin(cursor<T>& input) {
     (void)pass_behind(input);
-    mark(input, 0, 0);
+    add(input, 0, 0);
   }
   /// Passes more elements by before the first is taken.
   template <class T>
@@ -4206,6 +4221,16 @@ class marks {
     number_list at;
   };
 
+  template <class T>
+  void add(const cursor<T>& input, std::uint64_t number, std::uint64_t given) {
+    number_list at;
+    input.save(at);
+    const mutex_lock lock(mutex_);
+    std::size_t old = 0;
+    while (old + 1 < all_.size() && all_[old + 1].number <= given) ++old;
+    all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(old));
+    all_.push_back({number, std::move(at)});
+  }
   [[nodiscard]] static std::int64_t coded(extent behind, bool asks) {
     return asks && behind > 0 ? -1 - behind : behind;
   }
@@ -5044,7 +5069,7 @@ class repeated final : public stage_behind<T, T> {
 
    private:
     /// The end if there is none.
-    got next_pass() {
+    TAGMA_COLD got next_pass() {
       ended_ = !any_ || of_.is_last(done_);
       if (ended_) return got::end;
       if (in_.stopping()) return got::interrupted;
@@ -5429,7 +5454,7 @@ class dataset {
   /// @{
   /// A loop ends with the last element; an error leaves it. `on_error` and `ignore_errors` do otherwise.
   [[nodiscard]] TAGMA_COLD datasets::loop_iterator<T> begin() const { return datasets::loop_iterator<T>(stage_); }
-  [[nodiscard]] std::default_sentinel_t end() const { return {}; }
+  [[nodiscard]] datasets::end_of_loop end() const { return {}; }
   [[nodiscard]] TAGMA_COLD dataset_iterator<T> iterator() const { return dataset_iterator<T>(stage_); }
   /// A pass that goes on where `dataset_iterator::state` was asked for, and gives what that would have given. With
   /// stages whose elements have numbers (see `is_indexed`) that costs as much as there are stages; otherwise a source

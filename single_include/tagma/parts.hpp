@@ -2077,6 +2077,15 @@ struct queue_options {
   std::uint64_t seed = 0;        ///< of a shuffled one
 };
 
+namespace diagnose {
+/// A component of a tuple has at most six extents, each a number of elements or `dyn`.
+template <class Spec>
+inline constexpr bool has_extents = false;
+template <class T, extent... Extents>
+inline constexpr bool has_extents<spec<T, Extents...>> = sizeof...(Extents) <= max_rank &&
+                                                         (true && ... && (Extents >= 0 || Extents == dyn));
+}  // namespace diagnose
+
 namespace ir {
 
 /// Of each component: element type, rank, and all extents that there may be.

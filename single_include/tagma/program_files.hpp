@@ -1174,6 +1174,15 @@ struct queue_options {
   std::uint64_t seed = 0;        ///< of a shuffled one
 };
 
+namespace diagnose {
+/// A component of a tuple has at most six extents, each a number of elements or `dyn`.
+template <class Spec>
+inline constexpr bool has_extents = false;
+template <class T, extent... Extents>
+inline constexpr bool has_extents<spec<T, Extents...>> = sizeof...(Extents) <= max_rank &&
+                                                         (true && ... && (Extents >= 0 || Extents == dyn));
+}  // namespace diagnose
+
 namespace ir {
 
 /// Of each component: element type, rank, and all extents that there may be.
@@ -1464,8 +1473,12 @@ inline constexpr bool have_room_for_an_axis = Queue::most_axes < max_rank;
 ///
 /// Equal names are one queue, of all sessions over the container.
 /// @tparam Specs of the components; with `dyn` each element may have another extent. Up to eight.
+/// Raises TAGMA-E002, E160, E220 and E222.
 template <fixed_string Name, queue_options Options, class... Specs>
 struct queue_of {
+  TAGMA_NEEDS_NAME("queue_of", Name);
+  static_assert((true && ... && diagnose::has_extents<Specs>),
+                "TAGMA-E002 queue_of: a tensor has at most six extents, each a number or tagma::dyn");
   static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
                 "TAGMA-E220 queue_of: a tuple has one to eight components");
   static_assert(Options.min_after_dequeue == 0 ||
@@ -1906,8 +1919,10 @@ inline constexpr bool are_reader_options = O.skip_header_lines >= 0 && O.header_
 ///     auto [key, line] = tg::read(lines, files);
 ///
 /// Equal names are one reader, of all sessions over the container: each record is read once.
+/// Raises TAGMA-E160 and E246.
 template <fixed_string Name, reader_options Options = reader_options{}>
 struct reader_of {
+  TAGMA_NEEDS_NAME("reader_of", Name);
   static_assert(
       diagnose::are_reader_options<Options>,
       "TAGMA-E246 reader_of: no number is negative, and record_bytes is of a fixed length reader, at least 1");
@@ -2020,8 +2035,12 @@ struct get_next_open : dequeue_open {
 /// C++ gives it a dataset by `set_iterator`. Equal names are one iterator, of all sessions over the container: each
 /// element is given once.
 /// @tparam Specs of the components of an element; with `dyn` each element may have another extent. Up to eight.
+/// Raises TAGMA-E002, E160 and E253.
 template <fixed_string Name, class... Specs>
 struct iterator_of {
+  TAGMA_NEEDS_NAME("iterator_of", Name);
+  static_assert((true && ... && diagnose::has_extents<Specs>),
+                "TAGMA-E002 iterator_of: a tensor has at most six extents, each a number or tagma::dyn");
   static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
                 "TAGMA-E253 iterator_of: an element has one to eight components");
 
@@ -2066,6 +2085,62 @@ template <detail::named_iterator Iterator, class Place = TAGMA_FRESH_TYPE(Iterat
 
 #include <tuple>
 #include <utility>
+
+// ---- tagma/expr/op/records.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_RECORDS_HPP
+#define TAGMA_SINGLE_EXPR_OP_RECORDS_HPP
+
+/// @file
+/// Texts that are taken apart, with the keys that errors call them by, or without.
+
+#include <tuple>
+
+namespace tagma {
+namespace ir {
+
+/// Takes the input behind the first `operands`, if there is one: keys of the texts in input 0.
+constexpr void take_keys(auto& t, int operands) {
+  t.needs(t.count() <= operands + 1, "behind values of what is missing there are keys of the texts, and nothing else");
+  t.needs(t.count() <= operands || t.in(operands) == t.in(0), "keys are strings of the shape of the texts");
+}
+
+}  // namespace ir
+
+namespace detail {
+
+/// Texts without keys.
+template <class R>
+struct records_of {};
+template <expression R>
+struct records_of<R> {
+  using spec_type = typename R::spec_type;
+  static constexpr bool have_keys_of_shape = true;
+  [[nodiscard]] static constexpr const R& texts(const R& r) { return r; }
+  [[nodiscard]] static constexpr std::tuple<> keys(const R&) { return {}; }
+};
+/// Keys and texts, as `read` gives them.
+template <expression Keys, expression Texts>
+struct records_of<std::tuple<Keys, Texts>> {
+  using spec_type = typename Texts::spec_type;
+  static constexpr bool have_keys_of_shape = Keys::spec_type::value == spec_type::value;
+  [[nodiscard]] static constexpr const Texts& texts(const std::tuple<Keys, Texts>& r) { return std::get<1>(r); }
+  [[nodiscard]] static constexpr std::tuple<Keys> keys(const std::tuple<Keys, Texts>& r) { return {std::get<0>(r)}; }
+};
+template <class R>
+concept records = requires {
+  typename records_of<R>::spec_type;
+};
+
+}  // namespace detail
+
+namespace diagnose {
+/// Texts, whose keys are of their shape if they have any.
+template <class Records>
+inline constexpr bool are_records = detail::records_of<Records>::spec_type::value.type ==
+                                    dtype::string&& detail::records_of<Records>::have_keys_of_shape;
+}  // namespace diagnose
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_RECORDS_HPP
 
 namespace tagma {
 
@@ -2132,20 +2207,20 @@ inline constexpr std::size_t csv_head_words = 5, csv_result_words = 3;
 
 namespace op {
 
-/// Fields of the records in input 0; the other inputs are the values of fields that are missing. Attributes are those
-/// of `ir::csv_result_of`.
+/// Fields of the records in input 0; the other inputs are the values of fields that are missing and, behind the last of
+/// them that is used, keys of the records. Attributes are those of `ir::csv_result_of`.
 struct decode_csv {
   static constexpr const char* name = "decode_csv";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) {
     constexpr extent most_columns = 1 << 20;
-    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.inputs(1, 2 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
     t.attribute("delimiter", -128, 127), t.flag("quotes");
     for (int half = 0; half < 2; ++half) t.attribute("missing text", INT64_MIN, INT64_MAX);
     t.rule("TAGMA-E250");
     const extent results = t.attribute("results", 1, ir::most_outputs);
-    extent columns = 0;
+    extent columns = 0, operands = 1;
     for (extent i = 0; t.fine() && i < results; ++i) {
       const auto type = static_cast<dtype>(t.attribute("type", 1, static_cast<extent>(dtype::string)));
       t.needs(type == dtype::float32 || type == dtype::float64 || type == dtype::int32 || type == dtype::int64 ||
@@ -2158,7 +2233,9 @@ struct decode_csv {
       if (given > 0)
         t.needs(t.in(static_cast<int>(given)) == tensor_spec{type, {}}, "a value has the type of its column");
       columns += width > 0 ? width : 1;
+      operands = given < operands ? operands : given + 1;
     }
+    t.rule("TAGMA-E249"), ir::take_keys(t, static_cast<int>(operands));
     t.rule("TAGMA-E251"), t.needs(t.rest() == 0 || t.rest() == columns, "columns are as many as the fields");
     for (extent before = -1; t.fine() && t.rest() > 0;) before = t.attribute("column", before + 1, INT32_MAX);
   }
@@ -2235,9 +2312,10 @@ template <class Place, int Index, class F>
 }
 template <auto Attributes, class Place, int Count, class R, class... Fields, int... I>
 [[nodiscard]] constexpr auto make_csv(const R& records, std::integer_sequence<int, I...>, const Fields&... fields) {
-  const auto all =
-      std::apply([&](const auto&... e) { return make_operation<op::decode_csv, Attributes, Place>(records, e...); },
-                 std::tuple_cat(csv_operand<Place, I>(fields)...));
+  using of = records_of<R>;
+  const auto all = std::apply(
+      [&](const auto&... e) { return make_operation<op::decode_csv, Attributes, Place>(of::texts(records), e...); },
+      std::tuple_cat(csv_operand<Place, I>(fields)..., of::keys(records)));
   if constexpr (Count == 1)
     return std::get<0>(all);
   else
@@ -2247,9 +2325,6 @@ template <auto Attributes, class Place, int Count, class R, class... Fields, int
 }  // namespace detail
 
 namespace diagnose {
-/// Records are texts.
-template <class Records>
-inline constexpr bool are_records = Records::value.type == dtype::string;
 /// A field is a number of a type that fields are read as, or `required`.
 template <class T>
 inline constexpr bool is_csv_type =
@@ -2277,18 +2352,19 @@ inline constexpr bool are_columns = [] {
 ///
 /// @tparam Format the delimiter, quotes, and the text of a missing field
 /// @tparam Column which fields of a record are read, from 0, in increasing order; none: all of them
-/// @param records strings of any shape, each one record without its line end
+/// @param records strings of any shape, each one record without its line end; or a tuple of their keys and these, as
+/// `read` gives it
 /// @param fields of each column `required<T>`, `required_row<T, n>` for n of them, or the value of a missing field: a
 /// number or a scalar expression, of a text `text_constant`. T is float, double, int32, int64 or string.
 /// @return a tuple of tensors of the shape of the records, of `required_row` with an axis of its own; of one field just
 /// that
-/// Throws InvalidArgument that names the record, counted from 0, and the field.
+/// Throws InvalidArgument that names the record, by its key or counted from 0, and the field.
 /// Raises TAGMA-E249 to TAGMA-E251.
-template <csv_format Format = csv_format{}, int... Column, expression R, class... Fields,
+template <csv_format Format = csv_format{}, int... Column, detail::records R, class... Fields,
           class Place = TAGMA_FRESH_TYPE(R)>
 [[nodiscard]] constexpr auto decode_csv(const R& records, const Fields&... fields) {
-  constexpr bool sound = diagnose::are_records<typename R::spec_type> && diagnose::are_csv_fields<Fields...>;
-  static_assert(diagnose::are_records<typename R::spec_type>, "TAGMA-E249 decode_csv: records are strings");
+  constexpr bool sound = diagnose::are_records<R> && diagnose::are_csv_fields<Fields...>;
+  static_assert(diagnose::are_records<R>, "TAGMA-E249 decode_csv: records are strings, and keys are of their shape");
   static_assert(diagnose::are_csv_fields<Fields...>,
                 "TAGMA-E250 decode_csv: one to eight fields, each tagma::required<T>, required_row<T, n>, or the value "
                 "of a missing one: float, double, int32, int64 or string, a text as tagma::text_constant");
@@ -2383,13 +2459,14 @@ namespace tagma {
 namespace op {
 
 /// The PNG or JPEG that each text of input 0 is, along new axes of height, width and channels, which are the
-/// attributes.
+/// attributes. Input 1, if there is one, has their keys.
 struct decode_image {
   static constexpr const char* name = "decode_image";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) {
-    t.inputs(1), t.rule("TAGMA-E258"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.inputs(1, 2), t.rule("TAGMA-E258"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    ir::take_keys(t, 1);
     t.axes(0, 0, max_rank - 3), t.rule("TAGMA-E259");
     t.size("height", 1), t.size("width", 1);
     const extent channels = t.attribute("channels", 1, 4);
@@ -2407,26 +2484,34 @@ struct decode_image {
 namespace diagnose {
 /// Texts that have room for three more axes.
 template <class Texts>
-inline constexpr bool are_pictures = Texts::value.type == dtype::string&& Texts::value.dims.rank <= max_rank - 3;
+inline constexpr bool are_pictures =
+    are_records<Texts>&& detail::records_of<Texts>::spec_type::value.dims.rank <= max_rank - 3;
 template <extent Height, extent Width, extent Channels>
 inline constexpr bool is_picture_size = Height > 0 && Width > 0 && (Channels == 1 || Channels == 3 || Channels == 4);
 }  // namespace diagnose
 
 /// Pictures in PNG or JPEG: of texts [...] a tensor of `std::uint8_t` [..., Height, Width, Channels]. Programs that run
 /// it are compiled with `TAGMA_WITH_PNG`, `TAGMA_WITH_JPEG` or both.
+/// @param texts the contents of files; or a tuple of their keys, such as names, and these, as `read` gives it
 /// @tparam Channels 1: grey, 3: RGB, 4: RGBA; a picture that has others is converted
-/// Throws InvalidArgument for a text that is no picture and for a picture of another size, DataLoss for one that is
-/// damaged. Raises TAGMA-E258 and TAGMA-E259.
-template <extent Height, extent Width, extent Channels, expression E>
+/// Throws, with the key or number of the text, InvalidArgument for one that is no picture and for a picture of another
+/// size, DataLoss for one that is damaged. Raises TAGMA-E258 and TAGMA-E259.
+template <extent Height, extent Width, extent Channels, detail::records E>
 [[nodiscard]] constexpr auto decode_image(const E& texts) {
-  using texts_type = typename E::spec_type;
-  static_assert(diagnose::are_pictures<texts_type>,
-                "TAGMA-E258 decode_image: makes pictures of texts that have three axes at most");
-  if constexpr (diagnose::are_pictures<texts_type>) {
+  static_assert(
+      diagnose::are_pictures<E>,
+      "TAGMA-E258 decode_image: makes pictures of texts that have three axes at most, and keys of their shape, "
+      "if any");
+  if constexpr (diagnose::are_pictures<E>) {
     static_assert(diagnose::is_picture_size<Height, Width, Channels>,
                   "TAGMA-E259 decode_image: height and width are positive numbers, channels 1, 3 or 4");
     if constexpr (diagnose::is_picture_size<Height, Width, Channels>)
-      return make_operation<op::decode_image, ir::pack_attributes(Height, Width, Channels)>(texts);
+      return std::apply(
+          [&](const auto&... keys) {
+            return make_operation<op::decode_image, ir::pack_attributes(Height, Width, Channels)>(
+                detail::records_of<E>::texts(texts), keys...);
+          },
+          detail::records_of<E>::keys(texts));
   }
 }
 
@@ -2496,8 +2581,8 @@ struct example_feature {
 
 namespace op {
 
-/// Features of the messages in input 0; the other inputs fill those that are missing. Attributes are those of
-/// `ir::example_feature_of`.
+/// Features of the messages in input 0; the other inputs fill those that are missing, and behind the last of them that
+/// is used there may be keys of the messages. Attributes are those of `ir::example_feature_of`.
 struct parse_example {
   static constexpr const char* name = "parse_example";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
@@ -2505,10 +2590,10 @@ struct parse_example {
   static constexpr int outputs = ir::most_outputs;
   static constexpr void takes(auto& t) { takes_features(t, false); }
   static constexpr void takes_features(auto& t, bool open) {
-    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E257");
+    t.inputs(1, 2 + ir::most_outputs), t.rule("TAGMA-E257");
     t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
     bool any_open = false;
-    int features = 0;
+    int features = 0, operands = 1;
     for (; t.fine() && t.rest() > 0 && features < ir::most_outputs; ++features) {
       t.rule("TAGMA-E256");
       const auto given = static_cast<int>(t.attribute("value", 0, t.count() - 1));
@@ -2517,7 +2602,9 @@ struct parse_example {
       if (given > 0) t.needs(t.in(given) == tensor_spec{one.type, {}}, "a value has the type of its feature");
       t.rule("TAGMA-E257"), t.needs(t.rank(0) + one.dims.rank <= max_rank, "there would be more than six axes");
       any_open = any_open || !one.dims.is_static();
+      operands = given < operands ? operands : given + 1;
     }
+    ir::take_keys(t, operands);
     t.needs(features > 0, "there is no feature");
     t.needs(any_open == open, open ? "no feature has an open axis" : "a feature has an open axis");
   }
@@ -2612,9 +2699,10 @@ template <class Place, int Index, class F>
 }
 template <class Op, auto Attributes, class Place, class E, class... F, int... I>
 [[nodiscard]] constexpr auto make_features(const E& messages, std::integer_sequence<int, I...>, const F&... f) {
-  const auto all =
-      std::apply([&](const auto&... operands) { return make_operation<Op, Attributes, Place>(messages, operands...); },
-                 std::tuple_cat(feature_operand<Place, I>(f)...));
+  using of = records_of<E>;
+  const auto all = std::apply(
+      [&](const auto&... operands) { return make_operation<Op, Attributes, Place>(of::texts(messages), operands...); },
+      std::tuple_cat(feature_operand<Place, I>(f)..., of::keys(messages)));
   if constexpr (sizeof...(F) == 1)
     return std::get<0>(all);
   else
@@ -2645,10 +2733,10 @@ template <class... F>
 inline constexpr bool are_features = (true && ... && is_feature<F>);
 /// Messages are texts, and their axes and those of a feature are six at most.
 template <class Messages, class... F>
-inline constexpr bool have_features = Messages::value.type == dtype::string && sizeof...(F) > 0 &&
-                                      sizeof...(F) <= ir::most_outputs &&
-                                      (true && ... &&
-                                       (Messages::value.dims.rank + F::spec_type::value.dims.rank <= max_rank));
+inline constexpr bool have_features =
+    are_records<Messages> && sizeof...(F) > 0 && sizeof...(F) <= ir::most_outputs &&
+    (true && ... &&
+     (detail::records_of<Messages>::spec_type::value.dims.rank + F::spec_type::value.dims.rank <= max_rank));
 }  // namespace diagnose
 
 /// Features of messages of tf.train.Example:
@@ -2658,23 +2746,23 @@ inline constexpr bool have_features = Messages::value.type == dtype::string && s
 ///         std::int64_t>.otherwise(-1),
 ///                           tg::feature<"tags", std::string_view, tg::dyn>);
 ///
-/// @param messages strings of any shape
+/// @param messages strings of any shape; or a tuple of their keys and these, as `read` gives it
 /// @param f one to eight features of float, int64 or strings
 /// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
 /// that
-/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the feature
-/// that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
-template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, by its key or counted from 0,
+/// and the feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
+template <detail::records E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
   static_assert(diagnose::are_features<F...>,
                 "TAGMA-E256 parse_example: a feature is tagma::feature<\"name\", T, extents...> of float, int64 or "
                 "strings, static or [dyn], and .otherwise(...) of its type where it may be missing");
   if constexpr (diagnose::are_features<F...>) {
     static_assert(
-        diagnose::have_features<typename E::spec_type, F...>,
-        "TAGMA-E257 parse_example: takes messages, which are strings, and one to eight features of them, with "
-        "six axes at most together");
-    if constexpr (diagnose::have_features<typename E::spec_type, F...>) {
+        diagnose::have_features<E, F...>,
+        "TAGMA-E257 parse_example: takes messages, which are strings, their keys of the same shape, if any, and one to "
+        "eight features, with six axes at most together");
+    if constexpr (diagnose::have_features<E, F...>) {
       constexpr bool open = !(true && ... && F::spec_type::value.dims.is_static());
       using tag = std::conditional_t<open, op::parse_example_open, op::parse_example>;
       return detail::make_features<tag, detail::example_attributes<F...>::value, Place>(
@@ -2706,7 +2794,8 @@ enum class list_use : attribute { required, may_be_missing, length };
 
 namespace op {
 
-/// Lists of features of the messages in input 0. Attributes are those of `ir::example_feature_of`, with `ir::list_use`.
+/// Lists of features of the messages in input 0; input 1, if there is one, has their keys. Attributes are those of
+/// `ir::example_feature_of`, with `ir::list_use`.
 struct parse_feature_lists {
   static constexpr const char* name = "parse_feature_lists";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
@@ -2714,7 +2803,8 @@ struct parse_feature_lists {
   static constexpr int outputs = ir::most_outputs;
   static constexpr bool late = true;
   static constexpr void takes(auto& t) {
-    t.inputs(1), t.rule("TAGMA-E281"), t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    t.inputs(1, 2), t.rule("TAGMA-E281"), t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    ir::take_keys(t, 1);
     int lists = 0;
     for (; t.fine() && t.rest() > 0 && lists < ir::most_outputs; ++lists) {
       t.rule("TAGMA-E280");
@@ -2781,7 +2871,13 @@ template <class Place, class E, class... F, std::size_t... I>
   if constexpr (sizeof...(F) == 0) {
     return std::tuple<>();
   } else {
-    const auto all = make_operation<op::parse_feature_lists, list_attributes<F...>::value, Place>(messages);
+    using of = records_of<E>;
+    const auto all = std::apply(
+        [&](const auto&... keys) {
+          return make_operation<op::parse_feature_lists, list_attributes<F...>::value, Place>(of::texts(messages),
+                                                                                              keys...);
+        },
+        of::keys(messages));
     return std::tuple(std::get<I>(all)...);
   }
 }
@@ -2868,9 +2964,9 @@ inline constexpr int axes_of = F::spec_type::value.dims.rank + (detail::listed<F
 /// Messages are texts, and their axes and those of a result are six at most.
 template <class Messages, class... F>
 inline constexpr bool have_sequences =
-    Messages::value.type == dtype::string && sizeof...(F) > 0 &&
+    are_records<Messages> && sizeof...(F) > 0 &&
     count_lists<F...> <= ir::most_outputs&& static_cast<int>(sizeof...(F)) - count_lists<F...> <= ir::most_outputs &&
-    (true && ... && (Messages::value.dims.rank + axes_of<F> <= max_rank));
+    (true && ... && (detail::records_of<Messages>::spec_type::value.dims.rank + axes_of<F> <= max_rank));
 }  // namespace diagnose
 
 /// Features of the context of messages of tf.train.SequenceExample, and lists of features:
@@ -2880,22 +2976,22 @@ inline constexpr bool have_sequences =
 ///                                    tg::feature_list<"words", std::string_view>, tg::feature_list<"pixels", float,
 ///                                    8>, tg::list_length<"words">);
 ///
-/// @param messages strings of any shape
+/// @param messages strings of any shape; or a tuple of their keys and these, as `read` gives it
 /// @param f in any order up to eight features of the context, as those of `parse_example`, and up to eight lists or
 /// lengths of lists, of float, int64 or strings
 /// @return a tuple of a tensor for each; of one just that
-/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, the feature or
-/// list, and the step. Raises TAGMA-E280 and TAGMA-E281.
-template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, by its key or counted from 0,
+/// the feature or list, and the step. Raises TAGMA-E280 and TAGMA-E281.
+template <detail::records E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto parse_sequence_example(const E& messages, const F&... f) {
   static_assert(diagnose::are_of_sequence<F...>,
                 "TAGMA-E280 parse_sequence_example: takes tagma::feature, tagma::feature_list and tagma::list_length, "
                 "of float, int64 or strings, static or [dyn]");
   if constexpr (diagnose::are_of_sequence<F...>) {
-    static_assert(diagnose::have_sequences<typename E::spec_type, F...>,
-                  "TAGMA-E281 parse_sequence_example: takes messages, which are strings, and up to eight features and "
-                  "eight lists of them, with six axes at most together");
-    if constexpr (diagnose::have_sequences<typename E::spec_type, F...>)
+    static_assert(diagnose::have_sequences<E, F...>,
+                  "TAGMA-E281 parse_sequence_example: takes messages, which are strings, their keys of the same shape, "
+                  "if any, and up to eight features and eight lists, with six axes at most together");
+    if constexpr (diagnose::have_sequences<E, F...>)
       return detail::make_sequences<Place>(messages, std::index_sequence_for<F...>{}, f...);
   }
 }

@@ -376,6 +376,15 @@ struct queue_options {
   std::uint64_t seed = 0;        ///< of a shuffled one
 };
 
+namespace diagnose {
+/// A component of a tuple has at most six extents, each a number of elements or `dyn`.
+template <class Spec>
+inline constexpr bool has_extents = false;
+template <class T, extent... Extents>
+inline constexpr bool has_extents<spec<T, Extents...>> = sizeof...(Extents) <= max_rank &&
+                                                         (true && ... && (Extents >= 0 || Extents == dyn));
+}  // namespace diagnose
+
 namespace ir {
 
 /// Of each component: element type, rank, and all extents that there may be.
@@ -666,8 +675,12 @@ inline constexpr bool have_room_for_an_axis = Queue::most_axes < max_rank;
 ///
 /// Equal names are one queue, of all sessions over the container.
 /// @tparam Specs of the components; with `dyn` each element may have another extent. Up to eight.
+/// Raises TAGMA-E002, E160, E220 and E222.
 template <fixed_string Name, queue_options Options, class... Specs>
 struct queue_of {
+  TAGMA_NEEDS_NAME("queue_of", Name);
+  static_assert((true && ... && diagnose::has_extents<Specs>),
+                "TAGMA-E002 queue_of: a tensor has at most six extents, each a number or tagma::dyn");
   static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
                 "TAGMA-E220 queue_of: a tuple has one to eight components");
   static_assert(Options.min_after_dequeue == 0 ||
@@ -2615,6 +2628,8 @@ template <class... Specs>
 class queue {
  public:
   static_assert(sizeof...(Specs) > 0, "TAGMA-E220 queue: a tuple has one component at least");
+  static_assert((true && ... && diagnose::has_extents<Specs>),
+                "TAGMA-E002 queue: a tensor has at most six extents, each a number or tagma::dyn");
   static_assert((true && ... && (Specs::value.type != dtype::none)), "TAGMA-E001 queue: tensors have no such elements");
 
   /// The queue of this name in a container, which is made if there is none.

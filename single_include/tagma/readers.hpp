@@ -354,6 +354,62 @@
 #include <tuple>
 #include <utility>
 
+// ---- tagma/expr/op/records.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_RECORDS_HPP
+#define TAGMA_SINGLE_EXPR_OP_RECORDS_HPP
+
+/// @file
+/// Texts that are taken apart, with the keys that errors call them by, or without.
+
+#include <tuple>
+
+namespace tagma {
+namespace ir {
+
+/// Takes the input behind the first `operands`, if there is one: keys of the texts in input 0.
+constexpr void take_keys(auto& t, int operands) {
+  t.needs(t.count() <= operands + 1, "behind values of what is missing there are keys of the texts, and nothing else");
+  t.needs(t.count() <= operands || t.in(operands) == t.in(0), "keys are strings of the shape of the texts");
+}
+
+}  // namespace ir
+
+namespace detail {
+
+/// Texts without keys.
+template <class R>
+struct records_of {};
+template <expression R>
+struct records_of<R> {
+  using spec_type = typename R::spec_type;
+  static constexpr bool have_keys_of_shape = true;
+  [[nodiscard]] static constexpr const R& texts(const R& r) { return r; }
+  [[nodiscard]] static constexpr std::tuple<> keys(const R&) { return {}; }
+};
+/// Keys and texts, as `read` gives them.
+template <expression Keys, expression Texts>
+struct records_of<std::tuple<Keys, Texts>> {
+  using spec_type = typename Texts::spec_type;
+  static constexpr bool have_keys_of_shape = Keys::spec_type::value == spec_type::value;
+  [[nodiscard]] static constexpr const Texts& texts(const std::tuple<Keys, Texts>& r) { return std::get<1>(r); }
+  [[nodiscard]] static constexpr std::tuple<Keys> keys(const std::tuple<Keys, Texts>& r) { return {std::get<0>(r)}; }
+};
+template <class R>
+concept records = requires {
+  typename records_of<R>::spec_type;
+};
+
+}  // namespace detail
+
+namespace diagnose {
+/// Texts, whose keys are of their shape if they have any.
+template <class Records>
+inline constexpr bool are_records = detail::records_of<Records>::spec_type::value.type ==
+                                    dtype::string&& detail::records_of<Records>::have_keys_of_shape;
+}  // namespace diagnose
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_RECORDS_HPP
+
 namespace tagma {
 
 /// A text of up to 15 characters, as a constant.
@@ -419,20 +475,20 @@ inline constexpr std::size_t csv_head_words = 5, csv_result_words = 3;
 
 namespace op {
 
-/// Fields of the records in input 0; the other inputs are the values of fields that are missing. Attributes are those
-/// of `ir::csv_result_of`.
+/// Fields of the records in input 0; the other inputs are the values of fields that are missing and, behind the last of
+/// them that is used, keys of the records. Attributes are those of `ir::csv_result_of`.
 struct decode_csv {
   static constexpr const char* name = "decode_csv";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) {
     constexpr extent most_columns = 1 << 20;
-    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.inputs(1, 2 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
     t.attribute("delimiter", -128, 127), t.flag("quotes");
     for (int half = 0; half < 2; ++half) t.attribute("missing text", INT64_MIN, INT64_MAX);
     t.rule("TAGMA-E250");
     const extent results = t.attribute("results", 1, ir::most_outputs);
-    extent columns = 0;
+    extent columns = 0, operands = 1;
     for (extent i = 0; t.fine() && i < results; ++i) {
       const auto type = static_cast<dtype>(t.attribute("type", 1, static_cast<extent>(dtype::string)));
       t.needs(type == dtype::float32 || type == dtype::float64 || type == dtype::int32 || type == dtype::int64 ||
@@ -445,7 +501,9 @@ struct decode_csv {
       if (given > 0)
         t.needs(t.in(static_cast<int>(given)) == tensor_spec{type, {}}, "a value has the type of its column");
       columns += width > 0 ? width : 1;
+      operands = given < operands ? operands : given + 1;
     }
+    t.rule("TAGMA-E249"), ir::take_keys(t, static_cast<int>(operands));
     t.rule("TAGMA-E251"), t.needs(t.rest() == 0 || t.rest() == columns, "columns are as many as the fields");
     for (extent before = -1; t.fine() && t.rest() > 0;) before = t.attribute("column", before + 1, INT32_MAX);
   }
@@ -522,9 +580,10 @@ template <class Place, int Index, class F>
 }
 template <auto Attributes, class Place, int Count, class R, class... Fields, int... I>
 [[nodiscard]] constexpr auto make_csv(const R& records, std::integer_sequence<int, I...>, const Fields&... fields) {
-  const auto all =
-      std::apply([&](const auto&... e) { return make_operation<op::decode_csv, Attributes, Place>(records, e...); },
-                 std::tuple_cat(csv_operand<Place, I>(fields)...));
+  using of = records_of<R>;
+  const auto all = std::apply(
+      [&](const auto&... e) { return make_operation<op::decode_csv, Attributes, Place>(of::texts(records), e...); },
+      std::tuple_cat(csv_operand<Place, I>(fields)..., of::keys(records)));
   if constexpr (Count == 1)
     return std::get<0>(all);
   else
@@ -534,9 +593,6 @@ template <auto Attributes, class Place, int Count, class R, class... Fields, int
 }  // namespace detail
 
 namespace diagnose {
-/// Records are texts.
-template <class Records>
-inline constexpr bool are_records = Records::value.type == dtype::string;
 /// A field is a number of a type that fields are read as, or `required`.
 template <class T>
 inline constexpr bool is_csv_type =
@@ -564,18 +620,19 @@ inline constexpr bool are_columns = [] {
 ///
 /// @tparam Format the delimiter, quotes, and the text of a missing field
 /// @tparam Column which fields of a record are read, from 0, in increasing order; none: all of them
-/// @param records strings of any shape, each one record without its line end
+/// @param records strings of any shape, each one record without its line end; or a tuple of their keys and these, as
+/// `read` gives it
 /// @param fields of each column `required<T>`, `required_row<T, n>` for n of them, or the value of a missing field: a
 /// number or a scalar expression, of a text `text_constant`. T is float, double, int32, int64 or string.
 /// @return a tuple of tensors of the shape of the records, of `required_row` with an axis of its own; of one field just
 /// that
-/// Throws InvalidArgument that names the record, counted from 0, and the field.
+/// Throws InvalidArgument that names the record, by its key or counted from 0, and the field.
 /// Raises TAGMA-E249 to TAGMA-E251.
-template <csv_format Format = csv_format{}, int... Column, expression R, class... Fields,
+template <csv_format Format = csv_format{}, int... Column, detail::records R, class... Fields,
           class Place = TAGMA_FRESH_TYPE(R)>
 [[nodiscard]] constexpr auto decode_csv(const R& records, const Fields&... fields) {
-  constexpr bool sound = diagnose::are_records<typename R::spec_type> && diagnose::are_csv_fields<Fields...>;
-  static_assert(diagnose::are_records<typename R::spec_type>, "TAGMA-E249 decode_csv: records are strings");
+  constexpr bool sound = diagnose::are_records<R> && diagnose::are_csv_fields<Fields...>;
+  static_assert(diagnose::are_records<R>, "TAGMA-E249 decode_csv: records are strings, and keys are of their shape");
   static_assert(diagnose::are_csv_fields<Fields...>,
                 "TAGMA-E250 decode_csv: one to eight fields, each tagma::required<T>, required_row<T, n>, or the value "
                 "of a missing one: float, double, int32, int64 or string, a text as tagma::text_constant");
@@ -720,8 +777,8 @@ struct example_feature {
 
 namespace op {
 
-/// Features of the messages in input 0; the other inputs fill those that are missing. Attributes are those of
-/// `ir::example_feature_of`.
+/// Features of the messages in input 0; the other inputs fill those that are missing, and behind the last of them that
+/// is used there may be keys of the messages. Attributes are those of `ir::example_feature_of`.
 struct parse_example {
   static constexpr const char* name = "parse_example";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
@@ -729,10 +786,10 @@ struct parse_example {
   static constexpr int outputs = ir::most_outputs;
   static constexpr void takes(auto& t) { takes_features(t, false); }
   static constexpr void takes_features(auto& t, bool open) {
-    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E257");
+    t.inputs(1, 2 + ir::most_outputs), t.rule("TAGMA-E257");
     t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
     bool any_open = false;
-    int features = 0;
+    int features = 0, operands = 1;
     for (; t.fine() && t.rest() > 0 && features < ir::most_outputs; ++features) {
       t.rule("TAGMA-E256");
       const auto given = static_cast<int>(t.attribute("value", 0, t.count() - 1));
@@ -741,7 +798,9 @@ struct parse_example {
       if (given > 0) t.needs(t.in(given) == tensor_spec{one.type, {}}, "a value has the type of its feature");
       t.rule("TAGMA-E257"), t.needs(t.rank(0) + one.dims.rank <= max_rank, "there would be more than six axes");
       any_open = any_open || !one.dims.is_static();
+      operands = given < operands ? operands : given + 1;
     }
+    ir::take_keys(t, operands);
     t.needs(features > 0, "there is no feature");
     t.needs(any_open == open, open ? "no feature has an open axis" : "a feature has an open axis");
   }
@@ -836,9 +895,10 @@ template <class Place, int Index, class F>
 }
 template <class Op, auto Attributes, class Place, class E, class... F, int... I>
 [[nodiscard]] constexpr auto make_features(const E& messages, std::integer_sequence<int, I...>, const F&... f) {
-  const auto all =
-      std::apply([&](const auto&... operands) { return make_operation<Op, Attributes, Place>(messages, operands...); },
-                 std::tuple_cat(feature_operand<Place, I>(f)...));
+  using of = records_of<E>;
+  const auto all = std::apply(
+      [&](const auto&... operands) { return make_operation<Op, Attributes, Place>(of::texts(messages), operands...); },
+      std::tuple_cat(feature_operand<Place, I>(f)..., of::keys(messages)));
   if constexpr (sizeof...(F) == 1)
     return std::get<0>(all);
   else
@@ -869,10 +929,10 @@ template <class... F>
 inline constexpr bool are_features = (true && ... && is_feature<F>);
 /// Messages are texts, and their axes and those of a feature are six at most.
 template <class Messages, class... F>
-inline constexpr bool have_features = Messages::value.type == dtype::string && sizeof...(F) > 0 &&
-                                      sizeof...(F) <= ir::most_outputs &&
-                                      (true && ... &&
-                                       (Messages::value.dims.rank + F::spec_type::value.dims.rank <= max_rank));
+inline constexpr bool have_features =
+    are_records<Messages> && sizeof...(F) > 0 && sizeof...(F) <= ir::most_outputs &&
+    (true && ... &&
+     (detail::records_of<Messages>::spec_type::value.dims.rank + F::spec_type::value.dims.rank <= max_rank));
 }  // namespace diagnose
 
 /// Features of messages of tf.train.Example:
@@ -882,23 +942,23 @@ inline constexpr bool have_features = Messages::value.type == dtype::string && s
 ///         std::int64_t>.otherwise(-1),
 ///                           tg::feature<"tags", std::string_view, tg::dyn>);
 ///
-/// @param messages strings of any shape
+/// @param messages strings of any shape; or a tuple of their keys and these, as `read` gives it
 /// @param f one to eight features of float, int64 or strings
 /// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
 /// that
-/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the feature
-/// that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
-template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, by its key or counted from 0,
+/// and the feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
+template <detail::records E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
   static_assert(diagnose::are_features<F...>,
                 "TAGMA-E256 parse_example: a feature is tagma::feature<\"name\", T, extents...> of float, int64 or "
                 "strings, static or [dyn], and .otherwise(...) of its type where it may be missing");
   if constexpr (diagnose::are_features<F...>) {
     static_assert(
-        diagnose::have_features<typename E::spec_type, F...>,
-        "TAGMA-E257 parse_example: takes messages, which are strings, and one to eight features of them, with "
-        "six axes at most together");
-    if constexpr (diagnose::have_features<typename E::spec_type, F...>) {
+        diagnose::have_features<E, F...>,
+        "TAGMA-E257 parse_example: takes messages, which are strings, their keys of the same shape, if any, and one to "
+        "eight features, with six axes at most together");
+    if constexpr (diagnose::have_features<E, F...>) {
       constexpr bool open = !(true && ... && F::spec_type::value.dims.is_static());
       using tag = std::conditional_t<open, op::parse_example_open, op::parse_example>;
       return detail::make_features<tag, detail::example_attributes<F...>::value, Place>(
@@ -1053,8 +1113,10 @@ inline constexpr bool are_reader_options = O.skip_header_lines >= 0 && O.header_
 ///     auto [key, line] = tg::read(lines, files);
 ///
 /// Equal names are one reader, of all sessions over the container: each record is read once.
+/// Raises TAGMA-E160 and E246.
 template <fixed_string Name, reader_options Options = reader_options{}>
 struct reader_of {
+  TAGMA_NEEDS_NAME("reader_of", Name);
   static_assert(
       diagnose::are_reader_options<Options>,
       "TAGMA-E246 reader_of: no number is negative, and record_bytes is of a fixed length reader, at least 1");
@@ -1181,6 +1243,66 @@ inline constexpr auto text_constant = make_operation<op::text_constant, detail::
 #include <memory>
 #include <vector>
 
+// ---- tagma/device/cpu/kernel/records.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_HPP
+
+/// @file
+/// What errors call the texts that kernels take apart.
+
+#include <string>
+#include <string_view>
+
+namespace tagma::device::cpu::detail {
+
+/// Keys of the texts in input 0 of an operation, or without keys their numbers.
+class names_of_records {
+ public:
+  /// Throws InvalidArgument where there are keys, and not as many as texts.
+  /// @param operands before the keys, which are the last input, if they are there
+  names_of_records(const kernel_args& args, std::size_t operands);
+
+  /// The key of a text; empty where there is none.
+  [[nodiscard]] std::string_view key(std::size_t i) const;
+  /// @param what the word before a number: "message"
+  [[nodiscard]] std::string name(std::string_view what, std::size_t i) const;
+
+ private:
+  const string_element* keys_ = nullptr;
+};
+
+}  // namespace tagma::device::cpu::detail
+
+// ---- tagma/device/cpu/kernel/records.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_IPP
+
+/// @file
+/// Definitions of records.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL names_of_records::names_of_records(const kernel_args& args, std::size_t operands) {
+  if (args.in.size() <= operands) return;
+  const operand& keys = args.in[operands];
+  if (!(keys.dims == args.in[0].dims))
+    fail(status_code::invalid_argument,
+         {"keys ", to_string(keys.dims), " are not of the shape of the texts, ", to_string(args.in[0].dims)});
+  keys_ = keys.as<const string_element>();
+}
+
+TAGMA_DECL std::string_view names_of_records::key(std::size_t i) const {
+  return keys_ == nullptr ? std::string_view() : std::string_view(keys_[i]);
+}
+
+TAGMA_DECL std::string names_of_records::name(std::string_view what, std::size_t i) const {
+  const std::string_view known = key(i);
+  return known.empty() ? sentence({what, " ", i}) : std::string(known);
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_IPP
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_HPP
 // ---- tagma/io/csv.hpp
 #ifndef TAGMA_SINGLE_IO_CSV_HPP
 #define TAGMA_SINGLE_IO_CSV_HPP
@@ -1964,6 +2086,7 @@ class csv_state final : public kernel_state {
   std::vector<io::csv_field> fields_;
   std::vector<column> columns_;
   std::vector<void*> places_;
+  std::size_t operands_ = 1;  ///< up to the last that is the value of a missing field
   kept_characters characters_;
   alignas(16) unsigned char unread_[sizeof(string_element)]{};
 };
@@ -1987,6 +2110,8 @@ struct kernel<on_cpu, ir::key<op::decode_csv>> {
 
 /// @file
 /// Definitions of decode_csv.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
 
 namespace tagma::device::cpu::detail {
 
@@ -2017,9 +2142,10 @@ TAGMA_DECL void csv_state::decode(const kernel_args& args, const run_context& co
   characters_.begin(context.step);
   const auto* const records = args.in[0].as<const string_element>();
   const std::int64_t count = args.in[0].elements();
+  const names_of_records names(args, operands_);
   for (std::int64_t r = 0; r < count; ++r) {
     if (r % 1024 == 1023 && context.cancelled()) return;
-    decoder_->decode(records[r], places_, {{}, r});
+    decoder_->decode(records[r], places_, {names.key(static_cast<std::size_t>(r)), r});
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       column& one = columns_[c];
       if (one.is_text) keep(*reinterpret_cast<string_element*>(places_[c]), records[r]);
@@ -2041,10 +2167,15 @@ TAGMA_DECL void csv_state::make_decoder(const kernel_args& args) {
   const auto results = static_cast<std::size_t>(a[4]);
   bool same = decoder_ != nullptr;
   fields_.clear(), columns_.clear(), places_.clear();
+  operands_ = 1;
   for (std::size_t i = 0; i < results; ++i) {
     const ir::csv_result result = ir::csv_result_of(a, i);
     io::csv_field field(result.type);
-    if (result.given >= 0) give(field, args.in[static_cast<std::size_t>(result.given)]);
+    if (result.given >= 0) {
+      const auto given = static_cast<std::size_t>(result.given);
+      operands_ = std::max(operands_, given + 1);
+      give(field, args.in[given]);
+    }
     const std::size_t width = result.width > 0 ? static_cast<std::size_t>(result.width) : 1,
                       bytes = size_of(result.type);
     std::byte* const to = args.outs[i].data;
@@ -3164,20 +3295,20 @@ class feature_values {
   void begin(std::string_view key, std::string_view otherwise);
   [[nodiscard]] std::string_view key() const { return key_; }
   template <class Visit>
-  void each_field(std::string_view message, const Visit& visit) const {
+  void each_field(std::string_view message, const Visit& visit, std::string_view of_feature = {}) const {
     wire::reader in(message);
     for (wire::field f; in.next(f);) visit(f);
-    if (!in.good()) fail_damaged();
+    if (!in.good()) fail_damaged(of_feature);
   }
   /// A feature whose values are behind those that are there.
   [[nodiscard]] feature next_feature(std::size_t place) const;
-  /// The last list counts; two of a kind are one.
+  /// The last list counts; two of a kind are one. Errors call the feature by its name, if that is known.
   void parse_feature(std::string_view message, feature& f);
   void check_kind(const feature& f, feature_kind expected) const;
 
  private:
   void parse_value(const wire::field& value, feature& f);
-  [[noreturn]] void fail_damaged() const;
+  [[noreturn]] void fail_damaged(std::string_view of_feature) const;
 
   std::string_view what_;
   std::string key_;
@@ -3302,7 +3433,7 @@ TAGMA_DECL feature feature_values::next_feature(std::size_t place) const {
 }
 
 TAGMA_DECL void feature_values::parse_feature(std::string_view message, feature& f) {
-  each_field(message, [&](const wire::field& list) {
+  const auto visit = [&](const wire::field& list) {
     if (list.type != wire::type::bytes || list.number < 1 || list.number > 3) return;
     const auto kind = static_cast<feature_kind>(list.number);
     if (kind != f.kind) {
@@ -3310,10 +3441,12 @@ TAGMA_DECL void feature_values::parse_feature(std::string_view message, feature&
       f.kind = kind;
       f.count = 0;
     }
-    each_field(list.raw, [&](const wire::field& value) {
+    const auto add = [&](const wire::field& value) {
       if (value.number == 1) parse_value(value, f);
-    });
-  });
+    };
+    each_field(list.raw, add, f.name);
+  };
+  each_field(message, visit, f.name);
   f.pieces = pieces_.size() - f.first_piece;
 }
 
@@ -3328,20 +3461,22 @@ TAGMA_DECL void feature_values::parse_value(const wire::field& value, feature& f
   const bool packed = value.type == wire::type::bytes;
   std::size_t count = 1;
   if (f.kind == feature_kind::floats) {
-    if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
+    if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged(f.name);
     count = raw.size() / 4;
   } else if (f.kind == feature_kind::integers) {
-    if (packed ? !raw.empty() && (raw.back() & 0x80) != 0 : value.type != wire::type::varint) fail_damaged();
+    if (packed ? !raw.empty() && (raw.back() & 0x80) != 0 : value.type != wire::type::varint) fail_damaged(f.name);
     count = static_cast<std::size_t>(
         std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
   } else if (!packed) {
-    fail_damaged();
+    fail_damaged(f.name);
   }
   f.count += count;
   pieces_.push_back(raw);
 }
 
-TAGMA_COLD TAGMA_DECL void feature_values::fail_damaged() const {
+TAGMA_COLD TAGMA_DECL void feature_values::fail_damaged(std::string_view of_feature) const {
+  if (!of_feature.empty())
+    fail(status_code::data_loss, {key_, ": feature '", of_feature, "' of the ", what_, " is damaged"});
   fail(status_code::data_loss, {key_, ": is no ", what_, ", or a damaged one"});
 }
 
@@ -3497,6 +3632,7 @@ class example_state final : public kernel_state {
   std::vector<wanted> wanted_;
   std::vector<io::example> examples_;
   std::size_t count_ = 0;
+  std::size_t operands_ = 1;  ///< up to the last that fills a missing feature
 };
 
 struct parse_example_kernel {
@@ -3523,6 +3659,8 @@ struct kernel<on_cpu, ir::key<op::parse_example_open>> : cpu::detail::parse_exam
 /// @file
 /// Definitions of parse_example.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+
 namespace tagma::device::cpu::detail {
 
 TAGMA_DECL example_state::example_state(ir::attribute_list a) {
@@ -3530,6 +3668,7 @@ TAGMA_DECL example_state::example_state(ir::attribute_list a) {
     const ir::example_feature f = ir::example_feature_of(a, i);
     if (f.spec.type == dtype::none) break;
     wanted_.push_back({f, {}});
+    operands_ = std::max(operands_, static_cast<std::size_t>(f.given) + 1);
     f.append_name(wanted_.back().name);
   }
 }
@@ -3544,8 +3683,9 @@ TAGMA_DECL void example_state::parse(const kernel_args& args, const run_context&
   const auto* const messages = args.in[0].as<const string_element>();
   count_ = static_cast<std::size_t>(args.in[0].elements());
   if (examples_.size() < count_) examples_.resize(count_);
+  const names_of_records names(args, operands_);
   for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
-    examples_[i].parse(messages[i], "message " + std::to_string(i));
+    examples_[i].parse(messages[i], names.name("message", i));
 }
 
 TAGMA_DECL void example_state::write(const kernel_args& args, std::size_t i) {

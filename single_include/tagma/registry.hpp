@@ -652,8 +652,12 @@ inline constexpr bool have_room_for_an_axis = Queue::most_axes < max_rank;
 ///
 /// Equal names are one queue, of all sessions over the container.
 /// @tparam Specs of the components; with `dyn` each element may have another extent. Up to eight.
+/// Raises TAGMA-E002, E160, E220 and E222.
 template <fixed_string Name, queue_options Options, class... Specs>
 struct queue_of {
+  TAGMA_NEEDS_NAME("queue_of", Name);
+  static_assert((true && ... && diagnose::has_extents<Specs>),
+                "TAGMA-E002 queue_of: a tensor has at most six extents, each a number or tagma::dyn");
   static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
                 "TAGMA-E220 queue_of: a tuple has one to eight components");
   static_assert(Options.min_after_dequeue == 0 ||
@@ -1094,8 +1098,10 @@ inline constexpr bool are_reader_options = O.skip_header_lines >= 0 && O.header_
 ///     auto [key, line] = tg::read(lines, files);
 ///
 /// Equal names are one reader, of all sessions over the container: each record is read once.
+/// Raises TAGMA-E160 and E246.
 template <fixed_string Name, reader_options Options = reader_options{}>
 struct reader_of {
+  TAGMA_NEEDS_NAME("reader_of", Name);
   static_assert(
       diagnose::are_reader_options<Options>,
       "TAGMA-E246 reader_of: no number is negative, and record_bytes is of a fixed length reader, at least 1");
@@ -1208,8 +1214,12 @@ struct get_next_open : dequeue_open {
 /// C++ gives it a dataset by `set_iterator`. Equal names are one iterator, of all sessions over the container: each
 /// element is given once.
 /// @tparam Specs of the components of an element; with `dyn` each element may have another extent. Up to eight.
+/// Raises TAGMA-E002, E160 and E253.
 template <fixed_string Name, class... Specs>
 struct iterator_of {
+  TAGMA_NEEDS_NAME("iterator_of", Name);
+  static_assert((true && ... && diagnose::has_extents<Specs>),
+                "TAGMA-E002 iterator_of: a tensor has at most six extents, each a number or tagma::dyn");
   static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
                 "TAGMA-E253 iterator_of: an element has one to eight components");
 
@@ -1320,20 +1330,20 @@ inline constexpr std::size_t csv_head_words = 5, csv_result_words = 3;
 
 namespace op {
 
-/// Fields of the records in input 0; the other inputs are the values of fields that are missing. Attributes are those
-/// of `ir::csv_result_of`.
+/// Fields of the records in input 0; the other inputs are the values of fields that are missing and, behind the last of
+/// them that is used, keys of the records. Attributes are those of `ir::csv_result_of`.
 struct decode_csv {
   static constexpr const char* name = "decode_csv";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
   static constexpr void takes(auto& t) {
     constexpr extent most_columns = 1 << 20;
-    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.inputs(1, 2 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
     t.attribute("delimiter", -128, 127), t.flag("quotes");
     for (int half = 0; half < 2; ++half) t.attribute("missing text", INT64_MIN, INT64_MAX);
     t.rule("TAGMA-E250");
     const extent results = t.attribute("results", 1, ir::most_outputs);
-    extent columns = 0;
+    extent columns = 0, operands = 1;
     for (extent i = 0; t.fine() && i < results; ++i) {
       const auto type = static_cast<dtype>(t.attribute("type", 1, static_cast<extent>(dtype::string)));
       t.needs(type == dtype::float32 || type == dtype::float64 || type == dtype::int32 || type == dtype::int64 ||
@@ -1346,7 +1356,9 @@ struct decode_csv {
       if (given > 0)
         t.needs(t.in(static_cast<int>(given)) == tensor_spec{type, {}}, "a value has the type of its column");
       columns += width > 0 ? width : 1;
+      operands = given < operands ? operands : given + 1;
     }
+    t.rule("TAGMA-E249"), ir::take_keys(t, static_cast<int>(operands));
     t.rule("TAGMA-E251"), t.needs(t.rest() == 0 || t.rest() == columns, "columns are as many as the fields");
     for (extent before = -1; t.fine() && t.rest() > 0;) before = t.attribute("column", before + 1, INT32_MAX);
   }
@@ -1423,9 +1435,10 @@ template <class Place, int Index, class F>
 }
 template <auto Attributes, class Place, int Count, class R, class... Fields, int... I>
 [[nodiscard]] constexpr auto make_csv(const R& records, std::integer_sequence<int, I...>, const Fields&... fields) {
-  const auto all =
-      std::apply([&](const auto&... e) { return make_operation<op::decode_csv, Attributes, Place>(records, e...); },
-                 std::tuple_cat(csv_operand<Place, I>(fields)...));
+  using of = records_of<R>;
+  const auto all = std::apply(
+      [&](const auto&... e) { return make_operation<op::decode_csv, Attributes, Place>(of::texts(records), e...); },
+      std::tuple_cat(csv_operand<Place, I>(fields)..., of::keys(records)));
   if constexpr (Count == 1)
     return std::get<0>(all);
   else
@@ -1435,9 +1448,6 @@ template <auto Attributes, class Place, int Count, class R, class... Fields, int
 }  // namespace detail
 
 namespace diagnose {
-/// Records are texts.
-template <class Records>
-inline constexpr bool are_records = Records::value.type == dtype::string;
 /// A field is a number of a type that fields are read as, or `required`.
 template <class T>
 inline constexpr bool is_csv_type =
@@ -1465,18 +1475,19 @@ inline constexpr bool are_columns = [] {
 ///
 /// @tparam Format the delimiter, quotes, and the text of a missing field
 /// @tparam Column which fields of a record are read, from 0, in increasing order; none: all of them
-/// @param records strings of any shape, each one record without its line end
+/// @param records strings of any shape, each one record without its line end; or a tuple of their keys and these, as
+/// `read` gives it
 /// @param fields of each column `required<T>`, `required_row<T, n>` for n of them, or the value of a missing field: a
 /// number or a scalar expression, of a text `text_constant`. T is float, double, int32, int64 or string.
 /// @return a tuple of tensors of the shape of the records, of `required_row` with an axis of its own; of one field just
 /// that
-/// Throws InvalidArgument that names the record, counted from 0, and the field.
+/// Throws InvalidArgument that names the record, by its key or counted from 0, and the field.
 /// Raises TAGMA-E249 to TAGMA-E251.
-template <csv_format Format = csv_format{}, int... Column, expression R, class... Fields,
+template <csv_format Format = csv_format{}, int... Column, detail::records R, class... Fields,
           class Place = TAGMA_FRESH_TYPE(R)>
 [[nodiscard]] constexpr auto decode_csv(const R& records, const Fields&... fields) {
-  constexpr bool sound = diagnose::are_records<typename R::spec_type> && diagnose::are_csv_fields<Fields...>;
-  static_assert(diagnose::are_records<typename R::spec_type>, "TAGMA-E249 decode_csv: records are strings");
+  constexpr bool sound = diagnose::are_records<R> && diagnose::are_csv_fields<Fields...>;
+  static_assert(diagnose::are_records<R>, "TAGMA-E249 decode_csv: records are strings, and keys are of their shape");
   static_assert(diagnose::are_csv_fields<Fields...>,
                 "TAGMA-E250 decode_csv: one to eight fields, each tagma::required<T>, required_row<T, n>, or the value "
                 "of a missing one: float, double, int32, int64 or string, a text as tagma::text_constant");
@@ -4107,6 +4118,7 @@ class csv_state final : public kernel_state {
   std::vector<io::csv_field> fields_;
   std::vector<column> columns_;
   std::vector<void*> places_;
+  std::size_t operands_ = 1;  ///< up to the last that is the value of a missing field
   kept_characters characters_;
   alignas(16) unsigned char unread_[sizeof(string_element)]{};
 };
@@ -4130,6 +4142,8 @@ struct kernel<on_cpu, ir::key<op::decode_csv>> {
 
 /// @file
 /// Definitions of decode_csv.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
 
 namespace tagma::device::cpu::detail {
 
@@ -4160,9 +4174,10 @@ TAGMA_DECL void csv_state::decode(const kernel_args& args, const run_context& co
   characters_.begin(context.step);
   const auto* const records = args.in[0].as<const string_element>();
   const std::int64_t count = args.in[0].elements();
+  const names_of_records names(args, operands_);
   for (std::int64_t r = 0; r < count; ++r) {
     if (r % 1024 == 1023 && context.cancelled()) return;
-    decoder_->decode(records[r], places_, {{}, r});
+    decoder_->decode(records[r], places_, {names.key(static_cast<std::size_t>(r)), r});
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       column& one = columns_[c];
       if (one.is_text) keep(*reinterpret_cast<string_element*>(places_[c]), records[r]);
@@ -4184,10 +4199,15 @@ TAGMA_DECL void csv_state::make_decoder(const kernel_args& args) {
   const auto results = static_cast<std::size_t>(a[4]);
   bool same = decoder_ != nullptr;
   fields_.clear(), columns_.clear(), places_.clear();
+  operands_ = 1;
   for (std::size_t i = 0; i < results; ++i) {
     const ir::csv_result result = ir::csv_result_of(a, i);
     io::csv_field field(result.type);
-    if (result.given >= 0) give(field, args.in[static_cast<std::size_t>(result.given)]);
+    if (result.given >= 0) {
+      const auto given = static_cast<std::size_t>(result.given);
+      operands_ = std::max(operands_, given + 1);
+      give(field, args.in[given]);
+    }
     const std::size_t width = result.width > 0 ? static_cast<std::size_t>(result.width) : 1,
                       bytes = size_of(result.type);
     std::byte* const to = args.outs[i].data;

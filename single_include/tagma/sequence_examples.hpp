@@ -349,6 +349,61 @@
 #include <tuple>
 #include <utility>
 
+// ---- tagma/expr/op/records.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_RECORDS_HPP
+#define TAGMA_SINGLE_EXPR_OP_RECORDS_HPP
+
+/// @file
+/// Texts that are taken apart, with the keys that errors call them by, or without.
+
+#include <tuple>
+
+namespace tagma {
+namespace ir {
+
+/// Takes the input behind the first `operands`, if there is one: keys of the texts in input 0.
+constexpr void take_keys(auto& t, int operands) {
+  t.needs(t.count() <= operands + 1, "behind values of what is missing there are keys of the texts, and nothing else");
+  t.needs(t.count() <= operands || t.in(operands) == t.in(0), "keys are strings of the shape of the texts");
+}
+
+}  // namespace ir
+
+namespace detail {
+
+/// Texts without keys.
+template <class R>
+struct records_of {};
+template <expression R>
+struct records_of<R> {
+  using spec_type = typename R::spec_type;
+  static constexpr bool have_keys_of_shape = true;
+  [[nodiscard]] static constexpr const R& texts(const R& r) { return r; }
+  [[nodiscard]] static constexpr std::tuple<> keys(const R&) { return {}; }
+};
+/// Keys and texts, as `read` gives them.
+template <expression Keys, expression Texts>
+struct records_of<std::tuple<Keys, Texts>> {
+  using spec_type = typename Texts::spec_type;
+  static constexpr bool have_keys_of_shape = Keys::spec_type::value == spec_type::value;
+  [[nodiscard]] static constexpr const Texts& texts(const std::tuple<Keys, Texts>& r) { return std::get<1>(r); }
+  [[nodiscard]] static constexpr std::tuple<Keys> keys(const std::tuple<Keys, Texts>& r) { return {std::get<0>(r)}; }
+};
+template <class R>
+concept records = requires {
+  typename records_of<R>::spec_type;
+};
+
+}  // namespace detail
+
+namespace diagnose {
+/// Texts, whose keys are of their shape if they have any.
+template <class Records>
+inline constexpr bool are_records = detail::records_of<Records>::spec_type::value.type ==
+                                    dtype::string&& detail::records_of<Records>::have_keys_of_shape;
+}  // namespace diagnose
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_RECORDS_HPP
 // ---- tagma/ir/queue.hpp
 #ifndef TAGMA_SINGLE_IR_QUEUE_HPP
 #define TAGMA_SINGLE_IR_QUEUE_HPP
@@ -375,6 +430,15 @@ struct queue_options {
   extent min_after_dequeue = 0;  ///< of a shuffled one that is open: elements that stay, to choose among
   std::uint64_t seed = 0;        ///< of a shuffled one
 };
+
+namespace diagnose {
+/// A component of a tuple has at most six extents, each a number of elements or `dyn`.
+template <class Spec>
+inline constexpr bool has_extents = false;
+template <class T, extent... Extents>
+inline constexpr bool has_extents<spec<T, Extents...>> = sizeof...(Extents) <= max_rank &&
+                                                         (true && ... && (Extents >= 0 || Extents == dyn));
+}  // namespace diagnose
 
 namespace ir {
 
@@ -539,8 +603,8 @@ struct example_feature {
 
 namespace op {
 
-/// Features of the messages in input 0; the other inputs fill those that are missing. Attributes are those of
-/// `ir::example_feature_of`.
+/// Features of the messages in input 0; the other inputs fill those that are missing, and behind the last of them that
+/// is used there may be keys of the messages. Attributes are those of `ir::example_feature_of`.
 struct parse_example {
   static constexpr const char* name = "parse_example";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
@@ -548,10 +612,10 @@ struct parse_example {
   static constexpr int outputs = ir::most_outputs;
   static constexpr void takes(auto& t) { takes_features(t, false); }
   static constexpr void takes_features(auto& t, bool open) {
-    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E257");
+    t.inputs(1, 2 + ir::most_outputs), t.rule("TAGMA-E257");
     t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
     bool any_open = false;
-    int features = 0;
+    int features = 0, operands = 1;
     for (; t.fine() && t.rest() > 0 && features < ir::most_outputs; ++features) {
       t.rule("TAGMA-E256");
       const auto given = static_cast<int>(t.attribute("value", 0, t.count() - 1));
@@ -560,7 +624,9 @@ struct parse_example {
       if (given > 0) t.needs(t.in(given) == tensor_spec{one.type, {}}, "a value has the type of its feature");
       t.rule("TAGMA-E257"), t.needs(t.rank(0) + one.dims.rank <= max_rank, "there would be more than six axes");
       any_open = any_open || !one.dims.is_static();
+      operands = given < operands ? operands : given + 1;
     }
+    ir::take_keys(t, operands);
     t.needs(features > 0, "there is no feature");
     t.needs(any_open == open, open ? "no feature has an open axis" : "a feature has an open axis");
   }
@@ -655,9 +721,10 @@ template <class Place, int Index, class F>
 }
 template <class Op, auto Attributes, class Place, class E, class... F, int... I>
 [[nodiscard]] constexpr auto make_features(const E& messages, std::integer_sequence<int, I...>, const F&... f) {
-  const auto all =
-      std::apply([&](const auto&... operands) { return make_operation<Op, Attributes, Place>(messages, operands...); },
-                 std::tuple_cat(feature_operand<Place, I>(f)...));
+  using of = records_of<E>;
+  const auto all = std::apply(
+      [&](const auto&... operands) { return make_operation<Op, Attributes, Place>(of::texts(messages), operands...); },
+      std::tuple_cat(feature_operand<Place, I>(f)..., of::keys(messages)));
   if constexpr (sizeof...(F) == 1)
     return std::get<0>(all);
   else
@@ -688,10 +755,10 @@ template <class... F>
 inline constexpr bool are_features = (true && ... && is_feature<F>);
 /// Messages are texts, and their axes and those of a feature are six at most.
 template <class Messages, class... F>
-inline constexpr bool have_features = Messages::value.type == dtype::string && sizeof...(F) > 0 &&
-                                      sizeof...(F) <= ir::most_outputs &&
-                                      (true && ... &&
-                                       (Messages::value.dims.rank + F::spec_type::value.dims.rank <= max_rank));
+inline constexpr bool have_features =
+    are_records<Messages> && sizeof...(F) > 0 && sizeof...(F) <= ir::most_outputs &&
+    (true && ... &&
+     (detail::records_of<Messages>::spec_type::value.dims.rank + F::spec_type::value.dims.rank <= max_rank));
 }  // namespace diagnose
 
 /// Features of messages of tf.train.Example:
@@ -701,23 +768,23 @@ inline constexpr bool have_features = Messages::value.type == dtype::string && s
 ///         std::int64_t>.otherwise(-1),
 ///                           tg::feature<"tags", std::string_view, tg::dyn>);
 ///
-/// @param messages strings of any shape
+/// @param messages strings of any shape; or a tuple of their keys and these, as `read` gives it
 /// @param f one to eight features of float, int64 or strings
 /// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
 /// that
-/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the feature
-/// that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
-template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, by its key or counted from 0,
+/// and the feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
+template <detail::records E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
   static_assert(diagnose::are_features<F...>,
                 "TAGMA-E256 parse_example: a feature is tagma::feature<\"name\", T, extents...> of float, int64 or "
                 "strings, static or [dyn], and .otherwise(...) of its type where it may be missing");
   if constexpr (diagnose::are_features<F...>) {
     static_assert(
-        diagnose::have_features<typename E::spec_type, F...>,
-        "TAGMA-E257 parse_example: takes messages, which are strings, and one to eight features of them, with "
-        "six axes at most together");
-    if constexpr (diagnose::have_features<typename E::spec_type, F...>) {
+        diagnose::have_features<E, F...>,
+        "TAGMA-E257 parse_example: takes messages, which are strings, their keys of the same shape, if any, and one to "
+        "eight features, with six axes at most together");
+    if constexpr (diagnose::have_features<E, F...>) {
       constexpr bool open = !(true && ... && F::spec_type::value.dims.is_static());
       using tag = std::conditional_t<open, op::parse_example_open, op::parse_example>;
       return detail::make_features<tag, detail::example_attributes<F...>::value, Place>(
@@ -748,7 +815,8 @@ enum class list_use : attribute { required, may_be_missing, length };
 
 namespace op {
 
-/// Lists of features of the messages in input 0. Attributes are those of `ir::example_feature_of`, with `ir::list_use`.
+/// Lists of features of the messages in input 0; input 1, if there is one, has their keys. Attributes are those of
+/// `ir::example_feature_of`, with `ir::list_use`.
 struct parse_feature_lists {
   static constexpr const char* name = "parse_feature_lists";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
@@ -756,7 +824,8 @@ struct parse_feature_lists {
   static constexpr int outputs = ir::most_outputs;
   static constexpr bool late = true;
   static constexpr void takes(auto& t) {
-    t.inputs(1), t.rule("TAGMA-E281"), t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    t.inputs(1, 2), t.rule("TAGMA-E281"), t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    ir::take_keys(t, 1);
     int lists = 0;
     for (; t.fine() && t.rest() > 0 && lists < ir::most_outputs; ++lists) {
       t.rule("TAGMA-E280");
@@ -823,7 +892,13 @@ template <class Place, class E, class... F, std::size_t... I>
   if constexpr (sizeof...(F) == 0) {
     return std::tuple<>();
   } else {
-    const auto all = make_operation<op::parse_feature_lists, list_attributes<F...>::value, Place>(messages);
+    using of = records_of<E>;
+    const auto all = std::apply(
+        [&](const auto&... keys) {
+          return make_operation<op::parse_feature_lists, list_attributes<F...>::value, Place>(of::texts(messages),
+                                                                                              keys...);
+        },
+        of::keys(messages));
     return std::tuple(std::get<I>(all)...);
   }
 }
@@ -910,9 +985,9 @@ inline constexpr int axes_of = F::spec_type::value.dims.rank + (detail::listed<F
 /// Messages are texts, and their axes and those of a result are six at most.
 template <class Messages, class... F>
 inline constexpr bool have_sequences =
-    Messages::value.type == dtype::string && sizeof...(F) > 0 &&
+    are_records<Messages> && sizeof...(F) > 0 &&
     count_lists<F...> <= ir::most_outputs&& static_cast<int>(sizeof...(F)) - count_lists<F...> <= ir::most_outputs &&
-    (true && ... && (Messages::value.dims.rank + axes_of<F> <= max_rank));
+    (true && ... && (detail::records_of<Messages>::spec_type::value.dims.rank + axes_of<F> <= max_rank));
 }  // namespace diagnose
 
 /// Features of the context of messages of tf.train.SequenceExample, and lists of features:
@@ -922,22 +997,22 @@ inline constexpr bool have_sequences =
 ///                                    tg::feature_list<"words", std::string_view>, tg::feature_list<"pixels", float,
 ///                                    8>, tg::list_length<"words">);
 ///
-/// @param messages strings of any shape
+/// @param messages strings of any shape; or a tuple of their keys and these, as `read` gives it
 /// @param f in any order up to eight features of the context, as those of `parse_example`, and up to eight lists or
 /// lengths of lists, of float, int64 or strings
 /// @return a tuple of a tensor for each; of one just that
-/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, the feature or
-/// list, and the step. Raises TAGMA-E280 and TAGMA-E281.
-template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, by its key or counted from 0,
+/// the feature or list, and the step. Raises TAGMA-E280 and TAGMA-E281.
+template <detail::records E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto parse_sequence_example(const E& messages, const F&... f) {
   static_assert(diagnose::are_of_sequence<F...>,
                 "TAGMA-E280 parse_sequence_example: takes tagma::feature, tagma::feature_list and tagma::list_length, "
                 "of float, int64 or strings, static or [dyn]");
   if constexpr (diagnose::are_of_sequence<F...>) {
-    static_assert(diagnose::have_sequences<typename E::spec_type, F...>,
-                  "TAGMA-E281 parse_sequence_example: takes messages, which are strings, and up to eight features and "
-                  "eight lists of them, with six axes at most together");
-    if constexpr (diagnose::have_sequences<typename E::spec_type, F...>)
+    static_assert(diagnose::have_sequences<E, F...>,
+                  "TAGMA-E281 parse_sequence_example: takes messages, which are strings, their keys of the same shape, "
+                  "if any, and up to eight features and eight lists, with six axes at most together");
+    if constexpr (diagnose::have_sequences<E, F...>)
       return detail::make_sequences<Place>(messages, std::index_sequence_for<F...>{}, f...);
   }
 }
@@ -1611,6 +1686,66 @@ class late_steps final : public late_extents {
 #include <string>
 #include <vector>
 
+// ---- tagma/device/cpu/kernel/records.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_HPP
+
+/// @file
+/// What errors call the texts that kernels take apart.
+
+#include <string>
+#include <string_view>
+
+namespace tagma::device::cpu::detail {
+
+/// Keys of the texts in input 0 of an operation, or without keys their numbers.
+class names_of_records {
+ public:
+  /// Throws InvalidArgument where there are keys, and not as many as texts.
+  /// @param operands before the keys, which are the last input, if they are there
+  names_of_records(const kernel_args& args, std::size_t operands);
+
+  /// The key of a text; empty where there is none.
+  [[nodiscard]] std::string_view key(std::size_t i) const;
+  /// @param what the word before a number: "message"
+  [[nodiscard]] std::string name(std::string_view what, std::size_t i) const;
+
+ private:
+  const string_element* keys_ = nullptr;
+};
+
+}  // namespace tagma::device::cpu::detail
+
+// ---- tagma/device/cpu/kernel/records.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_IPP
+
+/// @file
+/// Definitions of records.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL names_of_records::names_of_records(const kernel_args& args, std::size_t operands) {
+  if (args.in.size() <= operands) return;
+  const operand& keys = args.in[operands];
+  if (!(keys.dims == args.in[0].dims))
+    fail(status_code::invalid_argument,
+         {"keys ", to_string(keys.dims), " are not of the shape of the texts, ", to_string(args.in[0].dims)});
+  keys_ = keys.as<const string_element>();
+}
+
+TAGMA_DECL std::string_view names_of_records::key(std::size_t i) const {
+  return keys_ == nullptr ? std::string_view() : std::string_view(keys_[i]);
+}
+
+TAGMA_DECL std::string names_of_records::name(std::string_view what, std::size_t i) const {
+  const std::string_view known = key(i);
+  return known.empty() ? sentence({what, " ", i}) : std::string(known);
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_IPP
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_RECORDS_HPP
 // ---- tagma/io/example.hpp
 #ifndef TAGMA_SINGLE_IO_EXAMPLE_HPP
 #define TAGMA_SINGLE_IO_EXAMPLE_HPP
@@ -2617,20 +2752,20 @@ class feature_values {
   void begin(std::string_view key, std::string_view otherwise);
   [[nodiscard]] std::string_view key() const { return key_; }
   template <class Visit>
-  void each_field(std::string_view message, const Visit& visit) const {
+  void each_field(std::string_view message, const Visit& visit, std::string_view of_feature = {}) const {
     wire::reader in(message);
     for (wire::field f; in.next(f);) visit(f);
-    if (!in.good()) fail_damaged();
+    if (!in.good()) fail_damaged(of_feature);
   }
   /// A feature whose values are behind those that are there.
   [[nodiscard]] feature next_feature(std::size_t place) const;
-  /// The last list counts; two of a kind are one.
+  /// The last list counts; two of a kind are one. Errors call the feature by its name, if that is known.
   void parse_feature(std::string_view message, feature& f);
   void check_kind(const feature& f, feature_kind expected) const;
 
  private:
   void parse_value(const wire::field& value, feature& f);
-  [[noreturn]] void fail_damaged() const;
+  [[noreturn]] void fail_damaged(std::string_view of_feature) const;
 
   std::string_view what_;
   std::string key_;
@@ -2755,7 +2890,7 @@ TAGMA_DECL feature feature_values::next_feature(std::size_t place) const {
 }
 
 TAGMA_DECL void feature_values::parse_feature(std::string_view message, feature& f) {
-  each_field(message, [&](const wire::field& list) {
+  const auto visit = [&](const wire::field& list) {
     if (list.type != wire::type::bytes || list.number < 1 || list.number > 3) return;
     const auto kind = static_cast<feature_kind>(list.number);
     if (kind != f.kind) {
@@ -2763,10 +2898,12 @@ TAGMA_DECL void feature_values::parse_feature(std::string_view message, feature&
       f.kind = kind;
       f.count = 0;
     }
-    each_field(list.raw, [&](const wire::field& value) {
+    const auto add = [&](const wire::field& value) {
       if (value.number == 1) parse_value(value, f);
-    });
-  });
+    };
+    each_field(list.raw, add, f.name);
+  };
+  each_field(message, visit, f.name);
   f.pieces = pieces_.size() - f.first_piece;
 }
 
@@ -2781,20 +2918,22 @@ TAGMA_DECL void feature_values::parse_value(const wire::field& value, feature& f
   const bool packed = value.type == wire::type::bytes;
   std::size_t count = 1;
   if (f.kind == feature_kind::floats) {
-    if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
+    if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged(f.name);
     count = raw.size() / 4;
   } else if (f.kind == feature_kind::integers) {
-    if (packed ? !raw.empty() && (raw.back() & 0x80) != 0 : value.type != wire::type::varint) fail_damaged();
+    if (packed ? !raw.empty() && (raw.back() & 0x80) != 0 : value.type != wire::type::varint) fail_damaged(f.name);
     count = static_cast<std::size_t>(
         std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
   } else if (!packed) {
-    fail_damaged();
+    fail_damaged(f.name);
   }
   f.count += count;
   pieces_.push_back(raw);
 }
 
-TAGMA_COLD TAGMA_DECL void feature_values::fail_damaged() const {
+TAGMA_COLD TAGMA_DECL void feature_values::fail_damaged(std::string_view of_feature) const {
+  if (!of_feature.empty())
+    fail(status_code::data_loss, {key_, ": feature '", of_feature, "' of the ", what_, " is damaged"});
   fail(status_code::data_loss, {key_, ": is no ", what_, ", or a damaged one"});
 }
 
@@ -2950,6 +3089,7 @@ class example_state final : public kernel_state {
   std::vector<wanted> wanted_;
   std::vector<io::example> examples_;
   std::size_t count_ = 0;
+  std::size_t operands_ = 1;  ///< up to the last that fills a missing feature
 };
 
 struct parse_example_kernel {
@@ -2976,6 +3116,8 @@ struct kernel<on_cpu, ir::key<op::parse_example_open>> : cpu::detail::parse_exam
 /// @file
 /// Definitions of parse_example.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+
 namespace tagma::device::cpu::detail {
 
 TAGMA_DECL example_state::example_state(ir::attribute_list a) {
@@ -2983,6 +3125,7 @@ TAGMA_DECL example_state::example_state(ir::attribute_list a) {
     const ir::example_feature f = ir::example_feature_of(a, i);
     if (f.spec.type == dtype::none) break;
     wanted_.push_back({f, {}});
+    operands_ = std::max(operands_, static_cast<std::size_t>(f.given) + 1);
     f.append_name(wanted_.back().name);
   }
 }
@@ -2997,8 +3140,9 @@ TAGMA_DECL void example_state::parse(const kernel_args& args, const run_context&
   const auto* const messages = args.in[0].as<const string_element>();
   count_ = static_cast<std::size_t>(args.in[0].elements());
   if (examples_.size() < count_) examples_.resize(count_);
+  const names_of_records names(args, operands_);
   for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
-    examples_[i].parse(messages[i], "message " + std::to_string(i));
+    examples_[i].parse(messages[i], names.name("message", i));
 }
 
 TAGMA_DECL void example_state::write(const kernel_args& args, std::size_t i) {
@@ -3232,6 +3376,7 @@ TAGMA_DECL void sequence_example::parse_list(std::string_view message) {
     each_field(part.raw, [&](const wire::field& step) {
       if (!is_message(step, 1)) return;
       feature f = next_feature(steps_.size() - list.first_step);
+      f.name = list.name;
       parse_feature(step.raw, f);
       steps_.push_back(f);
     });
@@ -3376,8 +3521,9 @@ TAGMA_DECL void feature_lists_state::parse(const kernel_args& args, const run_co
   const auto* const messages = args.in[0].as<const string_element>();
   count_ = static_cast<std::size_t>(args.in[0].elements());
   if (examples_.size() < count_) examples_.resize(count_);
+  const names_of_records names(args, 1);
   for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
-    examples_[i].parse_lists(messages[i], "message " + std::to_string(i));
+    examples_[i].parse_lists(messages[i], names.name("message", i));
 }
 
 TAGMA_DECL void feature_lists_state::write(const kernel_args& args, std::size_t i) {

@@ -1999,6 +1999,12 @@ class atomic {
   T value_;
 };
 
+/// Adds to a plain object that several threads add to by this alone, as std::atomic_ref does; returns the value before.
+template <class T>
+T fetch_add_shared(T& value, T more) {
+  return __atomic_fetch_add(&value, more, __ATOMIC_SEQ_CST);
+}
+
 }  // namespace tagma
 // ---- tagma/base/heap_array.hpp
 
@@ -23320,6 +23326,9 @@ TAGMA_COLD TAGMA_DECL void completion::cancel() const noexcept {
 /// @file
 /// Containers: variables and other resources by kind and name, for one session or several.
 
+#include <string>
+#include <string_view>
+
 // ---- tagma/runtime/gate.hpp
 
 /// @file
@@ -23493,6 +23502,14 @@ using access_function = owned<variable_access> (*)(bound_plan& plan,
 
 class state_container;
 
+/// Throws InvalidArgument for what is no name of a container, by TensorFlow's grammar, with underscores.
+void check_container_name(std::string_view name);
+/// Throws InvalidArgument for a prefix that is no name, or ends with a slash.
+void check_variable_prefix(std::string_view prefix);
+/// A name of the program as the container knows it.
+[[nodiscard]] std::string name_in_container(std::string_view prefix, std::string_view name,
+                                            std::string_view suffix = {});
+
 /// A session in a container that others know as well; it ends when that is reset.
 class container_user {
  public:
@@ -23601,6 +23618,22 @@ class container_option {
 /// Definitions of container.hpp: in the compiled half, or else in each file that includes it.
 
 namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL void check_container_name(std::string_view name) {
+  if (!is_name(name))
+    fail(status_code::invalid_argument, {"\"", name, "\" is no name of a container, such as \"trial_1\""});
+}
+
+TAGMA_COLD TAGMA_DECL void check_variable_prefix(std::string_view prefix) {
+  if (!prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
+    fail(status_code::invalid_argument,
+         {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
+}
+
+TAGMA_COLD TAGMA_DECL std::string name_in_container(std::string_view prefix, std::string_view name,
+                                                    std::string_view suffix) {
+  return sentence({prefix, prefix.empty() ? "" : "/", name, suffix});
+}
 
 TAGMA_COLD TAGMA_DECL state_container::state_container(access_function of_plans) : access_(of_plans) {}
 
@@ -27779,10 +27812,6 @@ namespace runtime {
 using resource_finder = heap_array<counted<resource>> (*)(state_container& state, std::string_view prefix,
                                                           array_view<const plan::plan_resource> of);
 
-/// A name of the program as the container knows it.
-[[nodiscard]] std::string name_in_container(std::string_view prefix, std::string_view name,
-                                            std::string_view suffix = {});
-
 /// What random operations draw from, beside their place in the program: equal numbers give equal bytes in any process.
 struct run_numbers {
   std::uint64_t seed = 0;
@@ -28325,11 +28354,6 @@ TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec&
 
 namespace tagma::runtime {
 
-TAGMA_COLD TAGMA_DECL std::string name_in_container(std::string_view prefix, std::string_view name,
-                                                    std::string_view suffix) {
-  return sentence({prefix, prefix.empty() ? "" : "/", name, suffix});
-}
-
 TAGMA_COLD TAGMA_DECL session_core::session_core(array_view<const plan::plan_variable> variables,
                                                  const wanted_devices& devices, const carried& values,
                                                  const session_options& options, owned<accelerator> others,
@@ -28348,10 +28372,7 @@ TAGMA_COLD TAGMA_DECL session_core::session_core(array_view<const plan::plan_var
   state_ = options.state.state() ? options.state.state() : counted<state_container>(new state_container);
   gate_ = &state_->runs();
   if (options.state.state()) use_.join(state_, plans_.end());
-  if (const std::string_view prefix = options.variable_prefix;
-      !prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
-    fail(status_code::invalid_argument,
-         {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
+  check_variable_prefix(options.variable_prefix);
   // What is there is compared before anything is added: a session that is refused leaves nothing behind.
   stored_.allocate(variables_.size());
   find_variables(options.initialize, options.variable_prefix, false);

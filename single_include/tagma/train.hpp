@@ -2277,6 +2277,70 @@ TAGMA_COLD TAGMA_DECL std::string to_string(const model_summary& summary) {
 }
 
 }  // namespace tagma
+// ---- tagma/train/position.hpp
+
+/// @file
+/// Positions of datasets as texts, for checkpoints.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma {
+
+/// A position of a dataset, `dataset_iterator::state`, as a text that a checkpoint takes along, so that variables and
+/// position are of the same step:
+///
+///     tg::save(session, "run.safetensors", {{"examples", tg::position_text(pass.state())}});
+///
+/// @param at whole numbers, `datasets::position`
+[[nodiscard]] std::string position_text(const std::vector<std::int64_t>& at);
+
+/// The position that a text says, for `dataset::resume`:
+///
+///     auto texts = tg::restore(session, "run.safetensors");
+///     auto pass = examples.resume(tg::position_of_text(texts.at("examples")));
+///
+/// Throws InvalidArgument for a text that `position_text` does not give.
+[[nodiscard]] std::vector<std::int64_t> position_of_text(std::string_view text);
+
+}  // namespace tagma
+
+// ---- tagma/train/position.ipp
+
+/// @file
+/// Definitions of position.hpp: in the compiled half, or else in each file that includes it.
+
+#include <charconv>
+
+namespace tagma {
+
+TAGMA_DECL std::string position_text(const std::vector<std::int64_t>& at) {
+  std::string text;
+  for (const std::int64_t number : at) text += sentence({text.empty() ? "" : " ", number});
+  return text;
+}
+
+TAGMA_DECL std::vector<std::int64_t> position_of_text(std::string_view text) {
+  std::vector<std::int64_t> at;
+  const char* from = text.data();
+  const char* const end = from + text.size();
+  while (from != end) {
+    if (!at.empty() && *from++ != ' ') break;
+    std::int64_t number = 0;
+    const auto [behind, problem] = std::from_chars(from, end, number);
+    if (problem != std::errc()) break;
+    at.push_back(number);
+    from = behind;
+  }
+  if (from != end || position_text(at) != text)
+    fail(status_code::invalid_argument,
+         {"'", text, "' is no position of a dataset: that is whole numbers with a space between them"});
+  return at;
+}
+
+}  // namespace tagma
 // ---- tagma/train/restore.hpp
 #ifndef TAGMA_SINGLE_TRAIN_RESTORE_HPP
 #define TAGMA_SINGLE_TRAIN_RESTORE_HPP

@@ -108,6 +108,29 @@ TEST_CASE("two typed programs share a variable, and one reads what the other has
   CHECK(other.run(total)[2] == 0);
 }
 
+TEST_CASE("names of containers of servers follow the grammar of names", "[scenario 70]") {
+  servers all(two_and_one);
+  const auto total = tg::variable<"total", float>(tg::zeros);
+  const auto program = tg::compile([=] { return tg::on<"/job:ps/task:1">(tg::outputs(total)); });
+  for (const char* name : {"-cat", "12$%", "_foo", "c t", "/cat"}) {
+    auto options = all.client();
+    options.container = name;
+    const tg::error e = thrown([&] {
+      tg::typed_session session(all.network, two_and_one, {"worker", 0}, program, options);
+      (void)session.run(total);
+    });
+    INFO(e.what());
+    CHECK(e.code() == status_code::invalid_argument);
+    CHECK(std::string(e.what()).find("\"" + std::string(name) + "\" is no name of a container") != std::string::npos);
+  }
+  for (const char* name : {"cat", "cat.0-dog", ".cat", "cat_dog"}) {
+    auto options = all.client();
+    options.container = name;
+    tg::typed_session session(all.network, two_and_one, {"worker", 0}, program, options);
+    CHECK(session.run(total) == 0);
+  }
+}
+
 TEST_CASE("what only a run can know about feeds is an error with the line of the call") {
   servers all(two_and_one);
   const auto a = tg::placeholder<"a", float, dyn>();

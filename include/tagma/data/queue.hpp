@@ -128,6 +128,8 @@ template <class... Specs>
 class queue {
  public:
   static_assert(sizeof...(Specs) > 0, "TAGMA-E220 queue: a tuple has one component at least");
+  static_assert((true && ... && diagnose::has_extents<Specs>),
+                "TAGMA-E002 queue: a tensor has at most six extents, each a number or tagma::dyn");
   static_assert((true && ... && (Specs::value.type != dtype::none)), "TAGMA-E001 queue: tensors have no such elements");
 
   /// The queue of this name in a container, which is made if there is none.

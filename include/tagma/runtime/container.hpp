@@ -35,6 +35,8 @@ using access_function = owned<variable_access> (*)(bound_plan& plan,
 
 class state_container;
 
+/// Throws InvalidArgument for what is no name of a container, by TensorFlow's grammar, with underscores.
+void check_container_name(std::string_view name);
 /// Throws InvalidArgument for a prefix that is no name, or ends with a slash.
 void check_variable_prefix(std::string_view prefix);
 /// A name of the program as the container knows it.

@@ -10,6 +10,11 @@
 
 namespace tagma::runtime {
 
+TAGMA_COLD TAGMA_DECL void check_container_name(std::string_view name) {
+  if (!is_name(name))
+    fail(status_code::invalid_argument, {"\"", name, "\" is no name of a container, such as \"trial_1\""});
+}
+
 TAGMA_COLD TAGMA_DECL void check_variable_prefix(std::string_view prefix) {
   if (!prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
     fail(status_code::invalid_argument,

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "tagma/base/config.hpp"
-#include "tagma/expr/name.hpp"
 #include "tagma/runtime/container.hpp"
 
 namespace tagma {
@@ -37,8 +36,7 @@ struct container_names {
 /// @tparam Kept left as it is
 template <class Kept = isolation>
 [[nodiscard]] container named_container(std::string_view name, Kept kept_apart = isolation::runs) {
-  if (!is_name(name))
-    fail(status_code::invalid_argument, {"\"", name, "\" is no name of a container, such as \"trial_1\""});
+  runtime::check_container_name(name);
   detail::container_names& names = detail::container_names::of_process();
   const mutex_lock lock(names.access);
   auto found = names.all.find(name);

@@ -85,13 +85,13 @@ TAGMA_COLD void preload_variable(const container_option& in, const ir::record& r
 }  // namespace detail
 
 /// Makes a tensor the value of a variable `preloaded` in a container, whose memory it becomes: before or behind the
-/// sessions that read it, and again with other elements.
+/// sessions that read it, and again with other elements. A tensor that is not moved is copied first.
 /// @param v its handle, in its scopes of names
 /// @param variable_prefix of the sessions that read it
 /// Throws InvalidArgument for another shape, for a prefix that sessions refuse, and if the container has another
 /// variable of this name. Raises TAGMA-E252 for another variable, or another element type.
 template <class V, class T>
-void preload(const container& in, [[maybe_unused]] const V& v, tensor<T>&& elements,
+void preload(const container& in, [[maybe_unused]] const V& v, tensor<T> elements,
              std::string_view variable_prefix = {}) {
   static_assert(diagnose::takes_preloaded<V, T>,
                 "TAGMA-E252 preload: gives a variable of tagma::preloaded elements of its own type");

@@ -60,6 +60,7 @@ TAGMA_DECL container worker_core::state(const std::string& name, isolation kept_
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = states_.find(name);
   if (found != states_.end()) return found->second;
+  if (!name.empty()) runtime::check_container_name(name);
   return states_.emplace(name, kept_apart == isolation::runs ? container() : container(kept_apart)).first->second;
 }
 

@@ -57,8 +57,12 @@ struct get_next_open : dequeue_open {
 /// C++ gives it a dataset by `set_iterator`. Equal names are one iterator, of all sessions over the container: each
 /// element is given once.
 /// @tparam Specs of the components of an element; with `dyn` each element may have another extent. Up to eight.
+/// Raises TAGMA-E002, E160 and E253.
 template <fixed_string Name, class... Specs>
 struct iterator_of {
+  TAGMA_NEEDS_NAME("iterator_of", Name);
+  static_assert((true && ... && diagnose::has_extents<Specs>),
+                "TAGMA-E002 iterator_of: a tensor has at most six extents, each a number or tagma::dyn");
   static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
                 "TAGMA-E253 iterator_of: an element has one to eight components");
 

@@ -193,8 +193,12 @@ inline constexpr bool have_room_for_an_axis = Queue::most_axes < max_rank;
 ///
 /// Equal names are one queue, of all sessions over the container.
 /// @tparam Specs of the components; with `dyn` each element may have another extent. Up to eight.
+/// Raises TAGMA-E002, E160, E220 and E222.
 template <fixed_string Name, queue_options Options, class... Specs>
 struct queue_of {
+  TAGMA_NEEDS_NAME("queue_of", Name);
+  static_assert((true && ... && diagnose::has_extents<Specs>),
+                "TAGMA-E002 queue_of: a tensor has at most six extents, each a number or tagma::dyn");
   static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
                 "TAGMA-E220 queue_of: a tuple has one to eight components");
   static_assert(Options.min_after_dequeue == 0 ||

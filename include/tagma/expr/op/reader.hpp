@@ -98,8 +98,10 @@ inline constexpr bool are_reader_options = O.skip_header_lines >= 0 && O.header_
 ///     auto [key, line] = tg::read(lines, files);
 ///
 /// Equal names are one reader, of all sessions over the container: each record is read once.
+/// Raises TAGMA-E160 and E246.
 template <fixed_string Name, reader_options Options = reader_options{}>
 struct reader_of {
+  TAGMA_NEEDS_NAME("reader_of", Name);
   static_assert(
       diagnose::are_reader_options<Options>,
       "TAGMA-E246 reader_of: no number is negative, and record_bytes is of a fixed length reader, at least 1");
