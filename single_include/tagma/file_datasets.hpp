@@ -1767,10 +1767,14 @@ struct csv_format {
   template <class Reader, class Row>
   void decode(const Reader& reader, std::string_view record, Row& to) {
     std::tuple<std::conditional_t<std::is_same_v<T, std::string>, std::string_view, T>...> fields;
-    const std::string key = reader.key();
     const auto in_order = [&]<std::size_t... I>(std::index_sequence<I...>) {
       void* const targets[] = {static_cast<void*>(&std::get<I>(fields))...};
-      decoder.decode(record, {targets, sizeof...(T)}, {key, 0});
+      try {
+        decoder.decode(record, {targets, sizeof...(T)});
+      } catch (const error&) {  // only what is wrong needs its name
+        decoder.decode(record, {targets, sizeof...(T)}, {reader.key(), 0});
+        throw;
+      }
       if constexpr (sizeof...(T) == 1)
         to = std::get<0>(fields);
       else
