@@ -32,7 +32,7 @@ CASES = {
     "branches": ("branches", 1, "tagma_branches", {"bare_threads_branches": 0.9}),
     "queue": ("queue", 1, "tagma_queue", {"tf_queues": 20.0}),
     "queue-runs": ("queue", 1, "tagma_queue_runs", {"tf_queues": None}),
-    "csv": ("csv", 1000, "tagma_csv", {"tf_data": 3.0, "tf_queues": 10.0}),
+    "csv": ("csv", 1000, "tagma_csv", {"tf_data": 3.0, "tf_queues": 10.0, "pyarrow": None}),
     "tf-record": ("tf_record", 1000, "tagma_tf_record", {"tf_data": 1.5}),
     "pipeline": ("pipeline", 128, "tagma_pipeline", {"tf_data": 5.0}),
     "images": ("images", 128, "tagma_images", {"torch_loader": 5.0, "tf_data": None}),
