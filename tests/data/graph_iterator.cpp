@@ -162,6 +162,121 @@ TEST_CASE("runs that wait for an element hold no thread, and end when they are l
   CHECK(session.run(number) == 2);
 }
 
+/// Lets functions that wait go on, however a test ends: iterators wait for them as they are destroyed.
+struct opened_at_end {
+  std::atomic<bool>& gate;
+  ~opened_at_end() { gate = true; }
+};
+
+TEST_CASE("what was made for a run that was late is for the next one, however it is made") {
+  std::atomic<bool> go{false};
+  const auto slow = [&go](std::int64_t i) {
+    while (i % 4 == 1 && !go) std::this_thread::sleep_for(1ms);
+    return i;
+  };
+  const auto first = tg::datasets::range(9);
+  const std::vector<tg::dataset<std::int64_t>> ways{
+      first.map(slow),
+      first.map(slow, {.threads = 2}),
+      first.map(slow).prefetch(1),
+      first.filter([](std::int64_t) { return true; }).map(slow),
+      first.map(slow).batch(2).unbatch().map([](const tg::tensor<std::int64_t>& t) { return t[0]; }),
+      first.map(slow).shuffle(1)};
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    INFO("way " << way);
+    const tg::container state;
+    tg::session session(program, {.inter_op_threads = 1, .state = state});
+    const opened_at_end opened{go};
+    tg::set_iterator(state, numbers, ways[way]);
+    for (std::int64_t i = 0; i < 9; ++i) {
+      go = i % 4 != 1;
+      if (!go) {  // however long the function takes, a run ends; some have the element from a batch before
+        const status_code code = code_of([&] {
+          const std::int64_t got = session.run(number, tg::timeout(5ms));
+          CHECK(got == i);
+        });
+        if (code == status_code::ok) continue;
+        REQUIRE(code == status_code::deadline_exceeded);
+        go = true;
+        if (i == 5) {  // a position is before what nobody has
+          const auto at = tg::iterator_position(state, numbers);
+          const tg::container elsewhere;
+          tg::session resumed(program, {.state = elsewhere});
+          tg::set_iterator(elsewhere, numbers, ways[way], at);
+          for (std::int64_t k = i; k < 9; ++k) REQUIRE(resumed.run(number) == k);
+        }
+      }
+      REQUIRE(session.run(number) == i);
+    }
+    CHECK(code_of([&] { (void)session.run(number); }) == status_code::out_of_range);
+  }
+}
+
+TEST_CASE("an error that was made for a run that was late is for the next one, and a new dataset has neither") {
+  std::atomic<bool> go{false};
+  const auto broken = [&go](std::int64_t i) {
+    while (i == 1 && !go) std::this_thread::sleep_for(1ms);
+    if (i == 1) tg::fail(status_code::data_loss, {"number one is broken"});
+    return i;
+  };
+  const tg::container state;
+  tg::session session(program, {.state = state});
+  const opened_at_end opened{go};
+  for (int round = 0; round < 2; ++round) {
+    go = false;
+    tg::set_iterator(state, numbers, tg::datasets::range(3).map(broken));
+    CHECK(session.run(number) == 0);
+    CHECK(code_of([&] { (void)session.run(number, tg::timeout(3ms)); }) == status_code::deadline_exceeded);
+    if (round == 1) tg::set_iterator(state, numbers, tg::datasets::range(3).map([](std::int64_t i) { return i + 10; }));
+    go = true;
+    if (round == 0) CHECK(code_of([&] { (void)session.run(number); }) == status_code::data_loss);
+    CHECK(session.run(number) == (round == 0 ? 2 : 10));
+  }
+}
+
+TEST_CASE("elements come once where many runs are late") {
+  const tg::container state;
+  tg::set_iterator(state, numbers, tg::datasets::range(2000).map([](std::int64_t i) {
+    if (i % 7 == 0) std::this_thread::sleep_for(50us);
+    return i;
+  }));
+  std::vector<std::vector<std::int64_t>> seen(3);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < seen.size(); ++t)
+    threads.emplace_back([&, t] {
+      tg::session session(program, {.state = state});
+      for (int n = 0;; ++n) {
+        try {
+          seen[t].push_back(session.run(number, tg::timeout(std::chrono::microseconds(20 + n % 200))));
+        } catch (const tg::error& e) {
+          if (e.code() == status_code::out_of_range) return;
+        }
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  std::vector<std::int64_t> all;
+  for (const auto& own : seen) all.insert(all.end(), own.begin(), own.end());
+  std::sort(all.begin(), all.end());
+  std::vector<std::int64_t> whole(2000);
+  for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = static_cast<std::int64_t>(i);
+  CHECK(all == whole);
+}
+
+TEST_CASE("sessions with a prefix have iterators of their own") {
+  const tg::container state;
+  tg::session first(program, {.state = state, .variable_prefix = "replica_1"}),
+      second(program, {.state = state, .variable_prefix = "replica_2"});
+  tg::set_iterator(state, numbers, tg::datasets::range(3), "replica_1");
+  tg::set_iterator(state, numbers, tg::datasets::range(9).skip(5), "replica_2");
+  CHECK(first.run(number) == 0);
+  CHECK(second.run(number) == 5);
+  const auto at = tg::iterator_position(state, numbers, "replica_2");
+  tg::set_iterator(state, numbers, tg::datasets::range(9).skip(5), at, "replica_1");
+  CHECK(first.run(number) == 6);
+  CHECK(code_of([&] { tg::set_iterator(state, numbers, tg::datasets::range(3), "replica/"); }) ==
+        status_code::invalid_argument);
+}
+
 TEST_CASE("threads and sessions share the elements of one iterator") {
   const tg::container state;
   tg::set_iterator(state, numbers, tg::datasets::range(3000));

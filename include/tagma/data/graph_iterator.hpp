@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -116,12 +117,16 @@ class pass_source final : public runtime::element_source {
   explicit pass_source(dataset_iterator<T> pass) : pass_(std::move(pass)) {}
   [[nodiscard]] owned<runtime::held_element> make_element() const override { return make_owned<held<T>>(); }
   [[nodiscard]] bool next(runtime::held_element& to, const run_limits& limits) override {
+    pass_.note_position(before_);
     return pass_.next(static_cast<held<T>&>(to).value, limits);
   }
-  [[nodiscard]] std::vector<std::int64_t> position() const override { return pass_.state(); }
+  [[nodiscard]] std::vector<std::int64_t> position(bool before) const override {
+    return before ? pass_.position_of(before_) : pass_.state();
+  }
 
  private:
   dataset_iterator<T> pass_;
+  number_list before_;
 };
 
 /// A request for which a thread waits.
@@ -136,20 +141,24 @@ class awaited_position final : public runtime::element_request {
 };
 
 template <class... Specs>
-[[nodiscard]] counted<runtime::resource> find_iterator(const container& in, std::string_view name,
+[[nodiscard]] counted<runtime::resource> find_iterator(const container& in, std::string_view prefix,
+                                                       std::string_view own_name,
                                                        std::type_identity<std::tuple<Specs...>>) {
+  runtime::check_variable_prefix(prefix);
+  const std::string name = runtime::name_in_container(prefix, own_name);
   static constexpr tensor_spec components[] = {Specs::value...};
   const array_view<const tensor_spec> all(components, sizeof...(Specs));
   const container_option state(in);
   counted<runtime::resource> found = state.state()->find_or_add(
-      "iterator", name, [&] { return counted<runtime::resource>(new runtime::iterator(std::string(name), all)); });
+      "iterator", name, [&] { return counted<runtime::resource>(new runtime::iterator(name, all)); });
   static_cast<const runtime::iterator&>(*found).check(all);
   return found;
 }
 
 template <class Iterator, class T>
-pass_watch set_pass(const container& in, const Iterator&, dataset_iterator<T> pass) {
-  const auto found = detail::find_iterator(in, Iterator::name, std::type_identity<typename Iterator::components>{});
+pass_watch set_pass(const container& in, std::string_view prefix, const Iterator&, dataset_iterator<T> pass) {
+  const auto found =
+      detail::find_iterator(in, prefix, Iterator::name, std::type_identity<typename Iterator::components>{});
   pass_watch watch = pass.watch();
   static_cast<runtime::iterator&>(*found).set(make_owned<pass_source<T>>(std::move(pass)));
   return watch;
@@ -172,6 +181,7 @@ inline constexpr bool fits_iterator =
 /// with another dataset of such elements.
 /// @param at a position of this dataset, `iterator_position`, where the pass goes on
 /// @param how budgets, and whether the pass is measured, as of `datasets::iterate`
+/// @param variable_prefix of the sessions that ask it
 /// @return what `explain` tells of a pass that is measured
 /// Throws InvalidArgument if the container has another iterator of this name, for a position of another dataset, and
 /// for a budget below 0.
@@ -179,32 +189,35 @@ inline constexpr bool fits_iterator =
 /// have one axis; the extents of tensors are looked at when they are given.
 /// @{
 template <detail::named_iterator Iterator, class T>
-void set_iterator(const container& in, const Iterator& it, const dataset<T>& of) {
+void set_iterator(const container& in, const Iterator& it, const dataset<T>& of,
+                  std::string_view variable_prefix = {}) {
   TAGMA_NEEDS_ELEMENTS;
   if constexpr (diagnose::fits_iterator<T, typename Iterator::components>)
-    datasets::detail::set_pass(in, it, of.iterator());
+    datasets::detail::set_pass(in, variable_prefix, it, of.iterator());
 }
 template <detail::named_iterator Iterator, class T, std::same_as<datasets::position> At>  // not of a list in braces
-void set_iterator(const container& in, const Iterator& it, const dataset<T>& of, const At& at) {
+void set_iterator(const container& in, const Iterator& it, const dataset<T>& of, const At& at,
+                  std::string_view variable_prefix = {}) {
   TAGMA_NEEDS_ELEMENTS;
   if constexpr (diagnose::fits_iterator<T, typename Iterator::components>)
-    datasets::detail::set_pass(in, it, of.resume(at));
+    datasets::detail::set_pass(in, variable_prefix, it, of.resume(at));
 }
 template <detail::named_iterator Iterator, class T>
 datasets::pass_watch set_iterator(const container& in, const Iterator& it, const dataset<T>& of,
-                                  const datasets::pass_options& how) {
+                                  const datasets::pass_options& how, std::string_view variable_prefix = {}) {
   TAGMA_NEEDS_ELEMENTS;
   if constexpr (diagnose::fits_iterator<T, typename Iterator::components>)
-    return datasets::detail::set_pass(in, it, datasets::iterate(of, how));
+    return datasets::detail::set_pass(in, variable_prefix, it, datasets::iterate(of, how));
   else
     return {};
 }
 template <detail::named_iterator Iterator, class T>
 datasets::pass_watch set_iterator(const container& in, const Iterator& it, const dataset<T>& of,
-                                  const datasets::pass_options& how, const datasets::position& at) {
+                                  const datasets::pass_options& how, const datasets::position& at,
+                                  std::string_view variable_prefix = {}) {
   TAGMA_NEEDS_ELEMENTS;
   if constexpr (diagnose::fits_iterator<T, typename Iterator::components>)
-    return datasets::detail::set_pass(in, it, datasets::iterate(of, how, at));
+    return datasets::detail::set_pass(in, variable_prefix, it, datasets::iterate(of, how, at));
   else
     return {};
 }
@@ -212,11 +225,14 @@ datasets::pass_watch set_iterator(const container& in, const Iterator& it, const
 #undef TAGMA_NEEDS_ELEMENTS
 
 /// Where an iterator is, behind the elements that runs have asked for: a few whole numbers, for `set_iterator` with the
-/// same dataset in any process. Throws FailedPrecondition if it was given no dataset.
+/// same dataset in any process. One that was made for a run that was late or cancelled is not among them.
+/// @param variable_prefix of the sessions that ask it
+/// Throws FailedPrecondition if it was given no dataset.
 template <detail::named_iterator Iterator>
-[[nodiscard]] datasets::position iterator_position(const container& in, const Iterator&) {
-  const auto found =
-      datasets::detail::find_iterator(in, Iterator::name, std::type_identity<typename Iterator::components>{});
+[[nodiscard]] datasets::position iterator_position(const container& in, const Iterator&,
+                                                   std::string_view variable_prefix = {}) {
+  const auto found = datasets::detail::find_iterator(in, variable_prefix, Iterator::name,
+                                                     std::type_identity<typename Iterator::components>{});
   datasets::detail::awaited_position asked;
   auto& iterator = static_cast<runtime::iterator&>(*found);
   iterator.find_position(asked);

@@ -78,12 +78,22 @@ class dataset_iterator {
   /// Where this is, for `dataset::resume` of the same dataset in any process: a few whole numbers.
   /// Throws `failed_precondition` where a map gives its results in any order, unless a cache in a file has its order.
   [[nodiscard]] TAGMA_COLD datasets::position state() const {
+    datasets::number_list numbers;
+    note_position(numbers);
+    return position_of(numbers);
+  }
+  /// What `position_of` makes a position of, also later, in memory that may be used again.
+  void note_position(datasets::number_list& to) const {
+    to.clear();
+    if (!pass_->in.has_lost_order()) pass_->at->save(to);
+  }
+  /// Throws as `state` does.
+  [[nodiscard]] TAGMA_COLD datasets::position position_of(const datasets::number_list& noted) const {
     if (pass_->in.has_lost_order())
       fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
-    datasets::number_list numbers;
-    numbers.push(fingerprint());
-    pass_->at->save(numbers);
-    return datasets::position(numbers.begin(), numbers.end());
+    datasets::position at{fingerprint()};
+    at.insert(at.end(), noted.begin(), noted.end());
+    return at;
   }
   /// What was counted of this pass, by `explain`; nullptr where nothing is.
   [[nodiscard]] const datasets::meter* measured() const { return pass_->services.measured.get(); }

@@ -40,7 +40,8 @@ class element_source {
   [[nodiscard]] virtual owned<held_element> make_element() const = 0;
   /// False at the end. `to` is one that this has made.
   [[nodiscard]] virtual bool next(held_element& to, const run_limits& limits) = 0;
-  [[nodiscard]] virtual std::vector<std::int64_t> position() const = 0;
+  /// @param before of the element that `next` gave last, or else behind it
+  [[nodiscard]] virtual std::vector<std::int64_t> position(bool before) const = 0;
 };
 
 /// Somebody who asks for an element, or for the position of the iterator.
@@ -56,7 +57,7 @@ class element_request : public served_request {
 
  private:
   friend class iterator;
-  std::uint64_t pass_ = 0;
+  std::uint64_t made_by_ = 0;  // the pass of that element
 };
 
 class iterator final : public serving {
@@ -77,16 +78,25 @@ class iterator final : public serving {
   void find_position(element_request& request);
 
  private:
-  TAGMA_DECL void serve(served_request& asked) override;
-  void take_fresh(const element_request& request);
-  void interrupt(served_request&) override { stop_.cancel(); }
+  TAGMA_DECL void begin(const served_request& asked) override;
+  TAGMA_DECL void serve() override;
+  TAGMA_DECL void give(served_request& asked) override;
+  TAGMA_DECL void keep(std::exception_ptr error) override;
+  void interrupt() override { stop_.cancel(); }
+  void take_fresh();
 
   const std::vector<tensor_spec> components_;
   owned<element_source> fresh_;
+  cancellation stop_;
   // Of the thread alone.
   owned<element_source> source_;
-  std::uint64_t pass_ = 0;  // requests have an element that was made by this pass, or by an earlier one
-  cancellation stop_;
+  std::uint64_t pass_ = 0;  // elements were made by this pass, or by an earlier one
+  bool asks_position_ = false;
+  std::vector<std::int64_t> position_;
+  owned<held_element> made_;
+  std::uint64_t made_by_ = 0;
+  bool is_made_ = false;       // it has an element that nobody has
+  std::exception_ptr failed_;  // that element's error
 };
 
 }  // namespace tagma::runtime

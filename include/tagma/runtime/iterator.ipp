@@ -42,34 +42,62 @@ TAGMA_COLD TAGMA_DECL void iterator::find_position(element_request& request) {
   ask(request);
 }
 
-TAGMA_DECL void iterator::serve(served_request& asked) {
-  auto& request = static_cast<element_request&>(asked);
-  take_fresh(request);
+TAGMA_DECL void iterator::begin(const served_request& asked) {
+  stop_.reset();
+  asks_position_ = static_cast<const element_request&>(asked).asks_position;
+}
+
+TAGMA_DECL void iterator::serve() {
+  take_fresh();
   if (source_ == nullptr) {
     std::string declared;
     for (const tensor_spec& c : components_) append_parts(declared, {declared.empty() ? "" : ", ", to_string(c)});
     fail(status_code::failed_precondition,
          {text(), " has not been initialized: tagma::set_iterator gives it a dataset of ", declared});
   }
-  if (request.asks_position) {
-    request.position = source_->position();
+  if (asks_position_) {
+    position_ = source_->position(is_made_ || failed_ != nullptr);
     return;
   }
-  if (request.pass_ != pass_) request.element = source_->make_element();
-  request.pass_ = pass_;
-  if (!source_->next(*request.element, stop_with(stop_)))
-    fail(status_code::out_of_range, {text(), ": end of sequence"});
+  if (failed_ != nullptr) std::rethrow_exception(std::exchange(failed_, nullptr));
+  if (is_made_) return;
+  if (made_by_ != pass_) made_ = source_->make_element();
+  made_by_ = pass_;
+  if (!source_->next(*made_, stop_with(stop_))) fail(status_code::out_of_range, {text(), ": end of sequence"});
+  is_made_ = true;
 }
 
-TAGMA_DECL void iterator::take_fresh(const element_request& request) {
+TAGMA_DECL void iterator::give(served_request& asked) {
+  auto& request = static_cast<element_request&>(asked);
+  if (asks_position_) {
+    request.position.swap(position_);
+    return;
+  }
+  std::swap(request.element, made_);
+  std::swap(request.made_by_, made_by_);
+  is_made_ = false;
+}
+
+TAGMA_DECL void iterator::keep(std::exception_ptr error) {
+  if (error == nullptr || asks_position_) return;
+  try {
+    std::rethrow_exception(error);
+  } catch (const tagma::error& e) {
+    if (e.code() == status_code::cancelled) return;  // it was interrupted, and took no element
+  } catch (...) {
+  }
+  failed_ = std::move(error);
+}
+
+TAGMA_DECL void iterator::take_fresh() {
   owned<element_source> gone;  // without the lock: its threads end
   const mutex_lock locked(lock());
-  stop_.reset();
-  if (is_cancelled(request)) stop_.cancel();
   if (fresh_ == nullptr) return;
   gone = std::move(source_);
   source_ = std::move(fresh_);
   ++pass_;
+  is_made_ = false;
+  failed_ = nullptr;
 }
 
 }  // namespace tagma::runtime

@@ -77,17 +77,23 @@ class reader final : public serving {
     TAGMA_DECL void ended(std::exception_ptr e) noexcept override;
   };
 
-  TAGMA_DECL void serve(served_request& asked) override;
-  TAGMA_DECL void interrupt(served_request& asked) override;
-  TAGMA_DECL void given(served_request& asked) override;
-  TAGMA_DECL void take_back(served_request& asked) override;
+  TAGMA_DECL void begin(const served_request& asked) override;
+  TAGMA_DECL void serve() override;
+  TAGMA_DECL void give(served_request& asked) override;
+  TAGMA_DECL void keep(std::exception_ptr error) override;
+  TAGMA_DECL void interrupt() override;
   /// What was read before an error is given first, and the error to the next request.
-  void fill(read_request& r);
-  [[nodiscard]] std::string next_file(read_request& r);
+  void fill(queue& files);
+  [[nodiscard]] std::string next_file(queue& files);
   const reader_options options_;
   std::int64_t produced_ = 0, completed_ = 0;
-  bool leaves_ = false, waits_ = false;
+  bool leaves_ = false;
+  queue* waits_for_ = nullptr;
   // Of the thread alone.
+  counted<queue> files_;  // which stays while a file is waited for, though nobody wants it any more
+  std::size_t most_ = 0;
+  std::vector<io::record> taken_;
+  bool took_name_ = false;  // of a file, or of what failed before
   awaited_file file_;
   io::open_records current_;
   std::deque<io::record> back_;  // read for somebody who was cancelled

@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of reader.hpp: in the compiled half, or else in each file that includes it.
 
+#include <iterator>
+
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/reader.hpp"
 
@@ -39,9 +41,7 @@ TAGMA_COLD TAGMA_DECL reader::reader(std::string name, const reader_options& opt
 
 TAGMA_DECL reader::~reader() { stop(); }
 
-TAGMA_DECL std::string reader::text() const {
-  return sentence({to_string(options_.kind), " '", name(), "'"});
-}
+TAGMA_DECL std::string reader::text() const { return sentence({to_string(options_.kind), " '", name(), "'"}); }
 
 TAGMA_COLD TAGMA_DECL void reader::check(const reader_options& other) const {
   if (options_.kind != other.kind)
@@ -88,48 +88,62 @@ TAGMA_DECL void reader::awaited_file::ended(std::exception_ptr e) noexcept {
   done.set();
 }
 
-TAGMA_DECL void reader::serve(served_request& asked) {
+TAGMA_DECL void reader::begin(const served_request& asked) {
+  const auto& request = static_cast<const read_request&>(asked);
+  files_ = counted<queue>(request.files_);
+  most_ = request.most_;
+}
+
+TAGMA_DECL void reader::serve() {
+  const counted<queue> files = std::move(files_);
   bool leaves = false;
   {
     const mutex_lock locked(lock());
     leaves = std::exchange(leaves_, false);
   }
   if (leaves) current_ = {}, back_.clear(), failed_ = nullptr;
-  fill(static_cast<read_request&>(asked));
+  taken_.clear();
+  took_name_ = false;
+  fill(*files);
 }
 
-TAGMA_DECL void reader::interrupt(served_request& asked) {
+TAGMA_DECL void reader::interrupt() {
   // Whoever is told of this only marks something as done: nobody asks for the lock.
-  if (waits_) static_cast<read_request&>(asked).files_->cancel(file_);
+  if (waits_for_ != nullptr) waits_for_->cancel(file_);
 }
 
-TAGMA_DECL void reader::given(served_request& asked) {
-  produced_ += static_cast<std::int64_t>(static_cast<read_request&>(asked).records.size());
+TAGMA_DECL void reader::give(served_request& asked) {
+  produced_ += static_cast<std::int64_t>(taken_.size());
+  static_cast<read_request&>(asked).records.swap(taken_);
 }
 
-TAGMA_DECL void reader::take_back(served_request& asked) {
-  for (io::record& one : static_cast<read_request&>(asked).records) back_.push_back(std::move(one));
+TAGMA_DECL void reader::keep(std::exception_ptr error) {
+  if (error != nullptr && took_name_) failed_ = std::move(error);
+  if (error == nullptr)
+    back_.insert(back_.begin(), std::make_move_iterator(taken_.begin()), std::make_move_iterator(taken_.end()));
+  taken_.clear();
 }
 
-TAGMA_DECL void reader::fill(read_request& r) {
-  while (r.records.size() < r.most_) {
+TAGMA_DECL void reader::fill(queue& files) {
+  while (taken_.size() < most_) {
     if (!back_.empty()) {
-      r.records.push_back(std::move(back_.front()));
+      taken_.push_back(std::move(back_.front()));
       back_.pop_front();
       continue;
     }
     if (failed_ != nullptr) {
-      if (r.records.empty()) std::rethrow_exception(std::exchange(failed_, nullptr));
-      return;
+      if (!taken_.empty()) return;
+      took_name_ = true;
+      std::rethrow_exception(std::exchange(failed_, nullptr));
     }
     if (!current_) {
-      if (!r.records.empty()) return;
-      current_ = open_records(options_, next_file(r));
+      if (!taken_.empty()) return;
+      current_ = open_records(options_, next_file(files));
     }
     try {
       std::string_view value;
       if (current_.next(value)) {
-        r.records.push_back({current_.key(), std::string(value)});
+        taken_.push_back({current_.key(), std::string(value)});
       } else {
         current_ = {};
         const mutex_lock locked(lock());
@@ -142,27 +156,29 @@ TAGMA_DECL void reader::fill(read_request& r) {
   }
 }
 
-TAGMA_DECL std::string reader::next_file(read_request& r) {
+TAGMA_DECL std::string reader::next_file(queue& files) {
+  took_name_ = false;
   file_.done.clear();
-  r.files_->dequeue(file_, 1);
+  files.dequeue(file_, 1);
   {
     const mutex_lock locked(lock());
-    waits_ = true;
-    if (is_cancelled(r)) r.files_->cancel(file_);
+    waits_for_ = &files;
+    if (!is_wanted()) files.cancel(file_);
   }
   file_.done.wait();
   {
     const mutex_lock locked(lock());
-    waits_ = false;
+    waits_for_ = nullptr;
   }
-  r.files_->settle();
+  files.settle();
   if (file_.error != nullptr) std::rethrow_exception(std::exchange(file_.error, nullptr));
+  took_name_ = true;
   const raw_view name = file_.elements.front().component(0);
   if (file_.elements.front().components() != 1 || name.type != dtype::string || name.dims.elements() != 1)
     fail(status_code::invalid_argument,
-         {text(), ": ", r.files_->text(), " has tuples that are not one text, the name of a file"});
+         {text(), ": ", files.text(), " has tuples that are not one text, the name of a file"});
   std::string path(*static_cast<const string_element*>(name.data));
-  r.files_->reuse(std::move(file_.elements));
+  files.reuse(std::move(file_.elements));
   return path;
 }
 

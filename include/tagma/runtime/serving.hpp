@@ -19,7 +19,7 @@
 
 namespace tagma::runtime {
 
-/// Somebody who asks for something. It is told once when it has it, and may ask again then.
+/// Somebody who asks for something. It is told once when it has it or was cancelled, and may ask again then, or go.
 class served_request {
  public:
   served_request() = default;
@@ -35,19 +35,17 @@ class served_request {
   /// Told by any thread; no lock is held.
   /// @param error nullptr if it has what it asked for
   virtual void ended(std::exception_ptr error) noexcept = 0;
-
-  bool cancelled_ = false;
 };
 
 class serving : public resource {
  public:
   using resource::resource;
 
-  /// Ends a request with Cancelled, unless it has ended.
+  /// Ends a request with Cancelled, unless it has ended. What is being made for it is for the next one.
   void cancel(served_request& request);
   /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
   void settle() const;
-  /// Requests that wait, or are served.
+  /// Requests that wait, or are served and were not cancelled.
   [[nodiscard]] std::size_t waiting();
   /// What errors call it.
   [[nodiscard]] virtual std::string text() const = 0;
@@ -55,21 +53,28 @@ class serving : public resource {
  protected:
   /// `request` lives until it is told. Throws ResourceExhausted if the system has no thread.
   void ask(served_request& request);
-  /// Ends the thread; whoever derives from this calls it as it is destroyed. Nobody asks any more.
+  /// Ends the thread, as soon as what it does ends; whoever derives from this calls it as it is destroyed. Nobody asks
+  /// any more.
   void stop();
   [[nodiscard]] mutex& lock() { return mutex_; }
-  /// With the lock.
-  [[nodiscard]] static bool is_cancelled(const served_request& request) { return request.cancelled_; }
+  /// With the lock: whether somebody still waits for what is being served.
+  [[nodiscard]] bool is_wanted() const { return now_ != nullptr && !stopping_; }
 
-  /// On the thread: does what is asked, or throws.
-  virtual void serve(served_request& request) = 0;
-  /// With the lock, while `request` is served: whoever serves it need not go on. Nobody that this tells may ask for the
+  /// @name What is served, on the thread; in this order.
+  /// @{
+  /// With the lock: notes what is asked. The request may end and go from here on.
+  virtual void begin(const served_request& request) = 0;
+  /// Makes it, in memory of its own, or throws.
+  virtual void serve() = 0;
+  /// With the lock: gives it away.
+  virtual void give(served_request& request) = 0;
+  /// The same, where nobody wants it any more: it is kept for the next request.
+  /// @param error that `serve` threw, or nullptr
+  virtual void keep(std::exception_ptr error) = 0;
+  /// @}
+  /// With the lock, by any thread while something is served: it need not go on. Nobody that this tells may ask for the
   /// lock.
-  virtual void interrupt(served_request& request) = 0;
-  /// With the lock: `request` was served.
-  virtual void given(served_request&) {}
-  /// The same, but nobody wants it any more.
-  virtual void take_back(served_request&) {}
+  virtual void interrupt() = 0;
 
  private:
   void start();
@@ -80,9 +85,9 @@ class serving : public resource {
   mutex mutex_;
   wait_word asked_;
   std::deque<served_request*> requests_;
-  served_request* now_ = nullptr;  // the thread alone changes it, with the lock
+  served_request* now_ = nullptr;  // nullptr also where the one that is served was cancelled
   atomic<int> telling_{0};
-  bool stopping_ = false;
+  bool serves_ = false, stopping_ = false;
   std::thread thread_;
 };
 

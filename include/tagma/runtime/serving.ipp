@@ -6,6 +6,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "tagma/base/config.hpp"
@@ -17,17 +18,13 @@ TAGMA_COLD TAGMA_DECL void serving::cancel(served_request& request) {
   {
     const mutex_lock lock(mutex_);
     if (now_ == &request) {
-      request.cancelled_ = true;
-      return interrupt(request);
+      now_ = nullptr;
+      interrupt();
+    } else {
+      const auto at = std::find(requests_.begin(), requests_.end(), &request);
+      if (at == requests_.end()) return;
+      requests_.erase(at);
     }
-    bool waited = false;
-    for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
-      if (*at == &request) {
-        requests_.erase(at);
-        waited = true;
-        break;
-      }
-    if (!waited) return;
     telling_.fetch_add(1);
   }
   request.ended(error_of_cancelled());
@@ -44,7 +41,6 @@ TAGMA_DECL void serving::settle() const {
 }
 
 TAGMA_COLD TAGMA_DECL void serving::ask(served_request& request) {
-  request.cancelled_ = false;
   {
     const mutex_lock lock(mutex_);
     if (!thread_.joinable()) start();
@@ -58,6 +54,7 @@ TAGMA_COLD TAGMA_DECL void serving::stop() {
   {
     const mutex_lock lock(mutex_);
     stopping_ = true;
+    if (serves_) interrupt();
   }
   asked_.change(true);
   thread_.join();
@@ -80,31 +77,34 @@ TAGMA_DECL void serving::work() {
       if (!requests_.empty()) {
         now_ = requests_.front();
         requests_.pop_front();
+        begin(*now_);
+        serves_ = true;
       }
     }
-    if (now_ == nullptr)
-      asked_.wait(seen);
-    else
+    if (serves_)
       serve_now();
+    else
+      asked_.wait(seen);
   }
 }
 
 TAGMA_DECL void serving::serve_now() {
-  served_request& r = *now_;
   std::exception_ptr error;
   try {
-    serve(r);
+    serve();
   } catch (...) {
     error = std::current_exception();
   }
+  served_request* asked = nullptr;
   {
     const mutex_lock lock(mutex_);
-    if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
-    if (r.cancelled_) error = error_of_cancelled();
-    now_ = nullptr;
+    serves_ = false;
+    asked = std::exchange(now_, nullptr);
+    if (asked == nullptr) return keep(std::move(error));
+    if (error == nullptr) give(*asked);
     telling_.fetch_add(1);
   }
-  r.ended(std::move(error));
+  asked->ended(std::move(error));
   telling_.fetch_sub(1, memory_order::release);
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/expr/op/reader.hpp"
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -172,6 +175,49 @@ TEST_CASE("a read that is late or cancelled loses no record") {
       if (i > 0) CHECK(own[i] > own[i - 1]);
     }
   for (const int n : times) CHECK(n == 1);
+}
+
+TEST_CASE("a read that waits for a disk ends when it is late, and what it would have had is for the next one") {
+  const tg::test::temporary_directory dir;
+  const std::string pipe = dir / "pipe";  // which opens as somebody writes into it
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  constexpr tg::reader_of<"lines"> lines;
+  const auto values = std::get<1>(tg::read_up_to<2>(lines, files));
+  const tg::container state;
+  tg::session session(tg::compile([=] { return tg::outputs(values); }), {.state = state});
+  const file_names names(state, "files");
+  names.enqueue(text(pipe));
+  names.enqueue(text(dir / "nothing"));
+  for (int i = 0; i < 3; ++i)
+    CHECK(code_of([&] { (void)session.run(values, tg::timeout(3ms)); }) == status_code::deadline_exceeded);
+  std::thread writer([&] { std::ofstream(pipe) << "a\nb\nc\n"; });
+  CHECK(session.run(values) == tg::tensor<text>({2}, {"a", "b"}));
+  CHECK(session.run(values) == tg::tensor<text>({1}, {"c"}));
+  writer.join();
+  CHECK(code_of([&] { (void)session.run(values); }) == status_code::not_found);
+}
+
+TEST_CASE("what was read for runs that were late comes in order") {
+  const tg::test::temporary_directory dir;
+  std::string content;
+  constexpr int count = 3000;
+  for (int i = 0; i < count; ++i) content += std::to_string(i) + "\n";
+  const std::string path = written(dir, "numbers", content);
+  constexpr tg::reader_of<"lines"> lines;
+  const auto values = std::get<1>(tg::read_up_to<5>(lines, files));
+  const auto one = std::get<1>(tg::read_up_to<2>(lines, files));
+  const tg::container state;
+  tg::session session(tg::compile([=] { return tg::outputs(values, one); }), {.state = state});
+  const file_names names(state, "files");
+  names.enqueue(text(path)), names.close();
+  int next = 0;
+  for (int n = 0; next < count; ++n) {
+    const auto limit = tg::timeout(std::chrono::microseconds(10 + n % 150));
+    (void)code_of([&] {
+      const tg::tensor<text> got = n % 2 == 0 ? session.run(values, limit) : session.run(one, limit);
+      for (const text v : got.span()) CHECK(v == std::to_string(next++));
+    });
+  }
 }
 
 TEST_CASE("readers of one name are one reader, or the session is refused") {
