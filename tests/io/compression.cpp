@@ -102,11 +102,19 @@ TEST_CASE("members of a gzip file are joined, and zeros behind them mean nothing
 
 TEST_CASE("compressed bytes that are cut or flipped are refused") {
   const std::string text = "some text, some text, and more of it";
-  for (const compression format : {compression::gzip, compression::zlib}) {
-    const std::string bytes = packed(text, format);
+  for (const compression format : {compression::gzip, compression::zlib, compression::deflate}) {
+    const std::string bytes = packed(text, format), name = format == compression::gzip   ? "gzip"
+                                                           : format == compression::zlib ? "zlib"
+                                                                                         : "deflate";
     for (std::size_t n = 0; n < bytes.size(); ++n)
       CHECK(text_of([&] { (void)rest_of(io::inflated_source(io::memory_source(bytes.substr(0, n), "a"), format)); }) ==
-            "DataLoss: a: corrupted gzip data: it ends too early");
+            "DataLoss: a: corrupted " + name + " data: it ends too early");
+    if (format == compression::deflate) continue;  // nothing in it tells a bit that was flipped
+    CHECK(text_of([&] {
+            std::string flipped = bytes;
+            flipped.back() ^= 0x10;
+            (void)rest_of(io::inflated_source(io::memory_source(flipped, "a"), format));
+          }).starts_with("DataLoss: a: corrupted " + name + " data: incorrect "));
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       if (format == compression::gzip && i >= 3 && i < 10) continue;  // flags, time, system
       std::string flipped = bytes;

@@ -25,7 +25,7 @@ TAGMA_DECL std::size_t inflated_source::read(std::span<std::byte> to) {
   std::span<std::byte> left = to;
   while (left.size() == to.size() && !(ended_ && !next_member())) {
     if (in_.empty() && !refill() && !pending_)
-      fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
+      fail(status_code::data_loss, {name(), ": corrupted ", detail::name_of(format_), " data: it ends too early"});
     ended_ = state_->step(in_, left, name());
     pending_ = left.empty();  // there may be more, which needs no more to be read
   }
