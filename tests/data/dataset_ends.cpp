@@ -132,6 +132,65 @@ TEST_CASE("a shuffle by numbers cannot obey a function that ends its dataset") {
   }
 }
 
+/// What a pass gives from here on; -1: an error.
+numbers read(tg::dataset_iterator<number> pass) {
+  numbers found;
+  for (number x = 0;;) {
+    const status_code code = code_of([&] { x = pass.next(); });
+    if (code == status_code::out_of_range) return found;
+    REQUIRE((code == status_code::ok || code == status_code::failed_precondition));
+    found.push_back(code == status_code::ok ? x : -1);
+  }
+}
+/// Maps of a range, with a function that ends it.
+std::vector<data> ways_of(number size, std::vector<int> of_threads) {
+  const auto twice = [](number x) { return 2 * x; };
+  std::vector<data> made{ds::range(size).map(ends_at_5, ds::autotune)};
+  for (const int threads : of_threads) {
+    made.push_back(ds::range(size).map(ends_at_5, {.threads = threads}));
+    made.push_back(made.back().prefetch(2));
+    made.push_back(made.back().prefetch(ds::autotune));
+  }
+  for (data& of : std::vector<data>(made)) {
+    made.push_back(of.map(twice));
+    made.push_back(of.map(twice, {.threads = 2}));
+    made.push_back(of.map(twice, ds::autotune));
+  }
+  return made;
+}
+
+TEST_CASE("an end out of order is the same error for any number of threads") {
+  for (const number size : {12, 70}) {
+    const numbers expected = read(ds::range(size).map(ends_at_5).global_shuffle(2).iterator());
+    CHECK(expected.size() == static_cast<std::size_t>(size));
+    CHECK(std::count(expected.begin(), expected.end(), -1) == 1);
+    numbers twice = expected;
+    for (number& x : twice) x = x < 0 ? x : 2 * x;
+    const std::vector<data> all_ways = ways_of(size, {0, 1, 2});
+    for (std::size_t way = 0; way < all_ways.size(); ++way) {
+      CAPTURE(size, way);
+      const numbers& whole = way < 10 ? expected : twice;
+      const data of = all_ways[way].global_shuffle(2), more = of.prefetch(3);
+      REQUIRE(read(of.iterator()) == whole);
+      REQUIRE(read(more.iterator()) == whole);
+      CHECK(read(of.take(size).global_shuffle(2).iterator()).size() == whole.size());
+      auto pass = of.iterator();
+      for (std::size_t at = 0; at <= whole.size(); ++at) {
+        REQUIRE(read(of.resume(pass.state())) == numbers(whole.begin() + static_cast<std::ptrdiff_t>(at), whole.end()));
+        if (at < whole.size()) (void)code_of([&] { (void)pass.next(); });
+      }
+      auto skipped = of.iterator();
+      CHECK(skipped.skip(4) == 4);
+      CHECK(read(std::move(skipped)) == numbers(whole.begin() + 4, whole.end()));
+    }
+    numbers found = read(ds::range(size).map(ends_at_5, {.threads = 2, .ordered = false}).global_shuffle(2).iterator());
+    std::sort(found.begin(), found.end());
+    numbers sorted = expected;
+    std::sort(sorted.begin(), sorted.end());
+    CHECK(found == sorted);
+  }
+}
+
 /// Stages at random; `way` is how the function is called that ends its dataset.
 class maker {
  public:

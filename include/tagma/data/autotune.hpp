@@ -21,6 +21,7 @@
 #include "tagma/data/dataset.hpp"
 #include "tagma/data/elementwise.hpp"
 #include "tagma/data/prefetch.hpp"
+#include "tagma/data/shuffle.hpp"
 #include "tagma/data/tuner.hpp"
 #include "tagma/runtime/wait_word.hpp"
 
@@ -259,7 +260,7 @@ class tuned final : public stage_behind<In, Out> {
     [[nodiscard]] got apply(In& from, Out& to, std::exception_ptr& error) const {
       const std::int64_t begun = runtime::now_ns();
       const std::int64_t measured = counters_ == nullptr ? 0 : in_.measured()->now();
-      const got g = detail::apply(of_.f_, from, to, error, in_);
+      const got g = of_.made_of(from, to, error, in_);
       if (counters_ != nullptr) stage_counters::add(counters_->own_ns, in_.measured()->now() - measured);
       part_->work_ns.fetch_add(runtime::now_ns() - begun, memory_order::relaxed);
       part_->made.fetch_add(1, memory_order::relaxed);
@@ -312,7 +313,9 @@ class tuned final : public stage_behind<In, Out> {
   };
 
  public:
-  tuned(stage_of<In> input, F f) : stage_behind<In, Out>(std::move(input)), f_(std::move(f)) {
+  /// @param in_other_order whether the input was shuffled by numbers: then the function cannot end it
+  tuned(stage_of<In> input, F f, bool in_other_order = false)
+      : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), in_other_order_(in_other_order) {
     this->indexed_ = this->input_->indexed();
     this->threaded_ = true;
   }
@@ -320,7 +323,7 @@ class tuned final : public stage_behind<In, Out> {
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);
-    return g == got::element ? detail::apply(f_, from, to, in) : g;
+    return g == got::element ? made_of(from, to, in.error, in) : g;
   }
   [[nodiscard]] owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<Out>>(new pass(*this, epoch, in));
@@ -329,7 +332,7 @@ class tuned final : public stage_behind<In, Out> {
     if constexpr (is_prefetch) return nullptr;
     stage_of<In> below = this->input_->permuted(seed, reshuffle);
     if (below == nullptr) below = make_counted<detail::permuted<In>>(this->input_, seed, reshuffle);
-    return make_counted<tuned>(std::move(below), f_);
+    return make_counted<tuned>(std::move(below), f_, true);
   }
   void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -337,7 +340,13 @@ class tuned final : public stage_behind<In, Out> {
   }
 
  private:
+  [[nodiscard]] got made_of(In& from, Out& to, std::exception_ptr& error, iteration& in) const {
+    const got g = detail::apply(f_, from, to, error, in);
+    return g == got::end && in_other_order_ ? detail::refuse_end(error) : g;
+  }
+
   F f_;
+  bool in_other_order_;
 };
 
 }  // namespace detail

@@ -139,7 +139,7 @@ class parallel_map final : public stage_behind<In, Out> {
     got next_alone(Out& to) {
       got g = input_->next(alone_);
       if (g == got::error) in_.give_error(inner_.error);
-      if (g == got::element) g = detail::apply(of_.f_, alone_, to, in_);
+      if (g == got::element) g = of_.made_of(alone_, to, in_.error, in_);
       ended_ = g == got::end;
       return g;
     }
@@ -177,9 +177,9 @@ class parallel_map final : public stage_behind<In, Out> {
     }
     [[nodiscard]] got apply(In& from, Out& to, std::exception_ptr& error) const {
       if (counters_ == nullptr) [[likely]]
-        return detail::apply(of_.f_, from, to, error, in_);
+        return of_.made_of(from, to, error, in_);
       const std::int64_t begun = in_.measured()->now();
-      const got g = detail::apply(of_.f_, from, to, error, in_);
+      const got g = of_.made_of(from, to, error, in_);
       stage_counters::add(counters_->own_ns, in_.measured()->now() - begun);
       return g;
     }
@@ -229,8 +229,9 @@ class parallel_map final : public stage_behind<In, Out> {
   };
 
  public:
-  parallel_map(stage_of<In> input, F f, const parallel& options)
-      : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), options_(options) {
+  /// @param in_other_order whether the input was shuffled by numbers: then the function cannot end it
+  parallel_map(stage_of<In> input, F f, const parallel& options, bool in_other_order = false)
+      : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), options_(options), in_other_order_(in_other_order) {
     this->indexed_ = this->input_->indexed();
     this->threaded_ = true;
     this->in_any_order_ = this->in_any_order_ || !options.ordered;
@@ -239,7 +240,7 @@ class parallel_map final : public stage_behind<In, Out> {
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);
-    return g == got::element ? detail::apply(f_, from, to, in) : g;
+    return g == got::element ? made_of(from, to, in.error, in) : g;
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<Out>>(new pass(*this, epoch, in));
@@ -247,7 +248,7 @@ class parallel_map final : public stage_behind<In, Out> {
   [[nodiscard]] stage_of<Out> permuted(std::uint64_t seed, bool reshuffle) const override {
     stage_of<In> below = this->input_->permuted(seed, reshuffle);
     if (below == nullptr) below = make_counted<detail::permuted<In>>(this->input_, seed, reshuffle);
-    return make_counted<parallel_map>(std::move(below), f_, options_);
+    return make_counted<parallel_map>(std::move(below), f_, options_, true);
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -255,8 +256,14 @@ class parallel_map final : public stage_behind<In, Out> {
   }
 
  private:
+  [[nodiscard]] got made_of(In& from, Out& to, std::exception_ptr& error, iteration& in) const {
+    const got g = detail::apply(f_, from, to, error, in);
+    return g == got::end && in_other_order_ ? detail::refuse_end(error) : g;
+  }
+
   F f_;
   parallel options_;
+  bool in_other_order_;
 };
 
 }  // namespace detail

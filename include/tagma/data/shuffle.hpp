@@ -20,6 +20,8 @@ namespace tagma::datasets::detail {
 /// given already.
 /// @{
 [[nodiscard]] std::exception_ptr error_of_end();
+/// The same, where the order was changed before the function.
+[[nodiscard]] got refuse_end(std::exception_ptr& error);
 template <class T>
 [[nodiscard]] got get_in_other_order(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
   const got g = datasets::get(of, i, epoch, to, in);

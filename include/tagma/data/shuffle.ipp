@@ -19,6 +19,11 @@ TAGMA_COLD TAGMA_DECL std::exception_ptr error_of_end() {
   }
 }
 
+TAGMA_COLD TAGMA_DECL got refuse_end(std::exception_ptr& error) {
+  error = detail::error_of_end();
+  return got::error;
+}
+
 TAGMA_DECL extent* shuffle_buffer::lacking() {
   if (open_ == none) {
     if (ended_ || static_cast<extent>(slots_.size()) >= most_) return nullptr;
