@@ -335,6 +335,92 @@ TEST_CASE("the bytes are the same for any number of threads") {
     for (const tg::extent ahead : {0, 1, 7}) CHECK(read(threads, ahead) == expected);
 }
 
+TEST_CASE("a cache behind threads has numbers, by which it keeps elements") {
+  for (int way = 0; way < 6; ++way) {
+    CAPTURE(way);
+    const watched f{-1};
+    const auto calls = [&] { return f.shared->calls.exchange(0); };
+    const auto made = [&]() -> tg::dataset<number> {
+      const auto range = ds::range(40);
+      if (way == 1) return range.map(f, {.threads = 2}).cache();
+      if (way == 2) return range.map(f, ds::autotune).cache();
+      if (way == 3) return range.map(f).prefetch(3).cache();
+      if (way == 4) return range.map(f).prefetch(ds::autotune).cache();
+      if (way == 5) return range.map(f, {.threads = 2}).cache().prefetch(2).cache();
+      return range.map(f).cache();
+    };
+    const auto read = [](const tg::dataset<number>& of) {
+      std::vector<number> all;
+      for (const number x : of) all.push_back(x);
+      return all;
+    };
+    std::vector<number> in_order(40);
+    for (number i = 0; i < 40; ++i) in_order[static_cast<std::size_t>(i)] = i;
+    const std::vector<number> shuffled = read(ds::range(40).global_shuffle(3).repeat(2));
+    const auto data = made();
+    CHECK(data.is_indexed());
+    CHECK(read(data.global_shuffle(3).repeat(2)) == shuffled);
+    CHECK(calls() == 40);
+    CHECK(read(data) == in_order);
+    CHECK(calls() == 0);
+    const auto filled_in_turn = made();
+    CHECK(read(filled_in_turn) == in_order);
+    CHECK(calls() == 40);
+    CHECK(read(filled_in_turn.repeat(2).skip(40)) == in_order);
+    CHECK(read(filled_in_turn.global_shuffle(3).repeat(2)) == shuffled);
+    CHECK(calls() == 0);
+    // Some are there.
+    const auto in_part = made();
+    CHECK(read(in_part.take(5)).size() == 5);
+    CHECK(read(in_part.global_shuffle(1).take(5)).size() == 5);
+    CHECK(read(in_part) == in_order);
+    (void)calls();
+    CHECK(read(in_part.global_shuffle(3).repeat(2)) == shuffled);
+    CHECK(calls() == 0);
+    // Where a pass is does not depend on what a cache has.
+    for (number at = 0; at <= 40; ++at) {
+      const auto from = made();
+      auto here = from.iterator();
+      CHECK(here.skip(at / 2) == at / 2);
+      for (number i = at / 2; i < at; ++i) CHECK(here.next() == i);
+      const ds::position position = here.state();
+      for (const auto& of : {data, in_part, made(), from}) {
+        auto rest = of.resume(position);
+        number x = 0;
+        for (number i = at; i < 40; ++i) REQUIRE(rest.next() == i);
+        CHECK_FALSE(rest.next(x));
+        CHECK_FALSE(of.resume(rest.state()).next(x));
+      }
+    }
+    ds::position wrong = data.iterator().state();
+    wrong.back() = 41;
+    CHECK(code_of([&] { (void)data.resume(wrong); }) == status_code::invalid_argument);
+  }
+  std::atomic<int> calls{0};
+  const auto fails = ds::range(9).map(
+      [&](number x) {
+        ++calls;
+        return x == 4 ? throw std::runtime_error("4") : x;
+      },
+      {.threads = 2});
+  const auto kept = fails.cache();
+  for (int pass = 0; pass < 3; ++pass) {
+    auto it = kept.iterator();
+    for (number i = 0; i < 9; ++i)
+      if (i == 4)
+        CHECK_THROWS_WITH(it.next(), "4");
+      else
+        CHECK(it.next() == i);
+    calls = pass < 2 ? 0 : calls.load();
+  }
+  CHECK(calls.load() <= 5);
+  CHECK_THAT(
+      text_of([&] {
+        (void)ds::range(9).map([](number x) { return x; }, {.threads = 2, .ordered = false}).cache().global_shuffle(1);
+      }),
+      Catch::StartsWith("InvalidArgument: ") && Catch::Contains("a map in any order"));
+}
+
 TEST_CASE("passes of one dataset run at once") {
   const auto data =
       ds::range(200).map([](number x) { return x + 1; }, {.threads = 2}).cache().shuffle(20, 1).prefetch(4);

@@ -113,33 +113,88 @@ class cached final : public stage_behind<T, T> {
   mutable elements kept_;
 };
 
-/// The same for elements that have numbers: each is kept when it was had once, in whatever order.
+/// The same for elements that have numbers: each is kept when it was had once, in whatever order. An input with threads
+/// is gone through in turn, so that these work.
 template <class T>
 class cached_by_number final : public stage_behind<T, T> {
+  /// Elements are those of their numbers until a function ends a part of the input. From there on only the input says
+  /// what follows.
+  class pass final : public cursor<T> {
+   public:
+    pass(const cached_by_number& of, iteration& in)
+        : of_(of), in_(in), ends_before_(in.ends_by_function()), size_(of.size()) {}
+    got advance(T& to) override {
+      if (!goes_in_turn() && next_ < size_ && of_.take_kept(next_, to)) {
+        ++next_;
+        ++to_pass_;
+        return got::element;
+      }
+      if (const got g = catch_up(); g != got::element) return g;
+      const got g = input_->next(to);
+      if (g != got::element && g != got::error) return g;
+      if (g == got::element && !goes_in_turn()) of_.keep(next_, to, in_);
+      ++next_;
+      return g;
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      if (goes_in_turn()) {
+        const got g = catch_up();
+        return g == got::element ? input_->skip(n) : g;
+      }
+      const extent some = n < size_ - next_ ? n : size_ - next_;
+      next_ += some;
+      to_pass_ += some;
+      n -= some;
+      return n == 0 ? got::element : got::end;
+    }
+    TAGMA_COLD void save(number_list& to) const override {
+      if (input_ == nullptr || !(in_turn_ || was_ended())) return to.push(next_);
+      to.push(-1 - to_pass_);
+      input_->save(to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      next_ = to_pass_ = from.take();
+      if (next_ > size_) position_reader::wrong();
+      if (next_ >= 0) return;
+      in_turn_ = true;
+      to_pass_ = -1 - to_pass_;
+      input_ = datasets::start(*of_.input_, 0, in_);
+      input_->restore(from);
+    }
+
+   private:
+    /// Perhaps: it may have been another part of the pipeline, or further ahead.
+    [[nodiscard]] bool was_ended() const { return in_.ends_by_function() != ends_before_; }
+    [[nodiscard]] bool goes_in_turn() { return in_turn_ = in_turn_ || (was_ended() && !of_.is_whole()); }
+    /// Brings the input to the next element.
+    [[nodiscard]] got catch_up() {
+      if (input_ == nullptr) input_ = datasets::start(*of_.input_, 0, in_);
+      return input_->skip(to_pass_);
+    }
+
+    const cached_by_number& of_;
+    iteration& in_;
+    std::uint64_t ends_before_;
+    owned<cursor<T>> input_;
+    extent size_, next_ = 0, to_pass_ = 0;  // to_pass_: of these, how many lie before what the input gives next
+    bool in_turn_ = false;
+  };
+
  public:
   explicit cached_by_number(stage_of<T> input)
       : stage_behind<T, T>(std::move(input)), slots_(detail::make_slots<slot>("cache", this->size())) {
     this->indexed_ = true;
-    this->threaded_ = false;
   }
 
   got get(extent i, std::uint64_t, T& to, iteration& in) const override {
-    slot& s = slots_[static_cast<std::size_t>(i)];
-    if (s.kept.load(memory_order::acquire)) {
-      to = s.value;
-      return got::element;
-    }
+    if (take_kept(i, to)) return got::element;
     const got g = datasets::get(*this->input_, i, 0, to, in);
-    if (g != got::element || in.ends_behind) return g;  // the end is not kept, and is to be met by each pass
-    const mutex_lock lock(mutex_);
-    if (s.kept.load(memory_order::relaxed)) return g;
-    s.value = to;
-    if (stage_counters* const counters = in.counters_of(*this)) counters->hold(datasets::bytes_of(to));
-    s.kept.store(true, memory_order::release);
+    if (g == got::element && !in.ends_behind) keep(i, to, in);  // the end is not kept, and is to be met by each pass
     return g;
   }
-  /// In turn there are no numbers to keep elements by.
+  /// Without threads it is for what follows an end by a function, where there are no numbers to keep elements by.
   [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    if (this->threaded()) return owned<cursor<T>>(new pass(*this, in));
     return datasets::start(*this->input_, 0, in);
   }
   TAGMA_COLD void describe(std::string& to) const override {
@@ -152,8 +207,30 @@ class cached_by_number final : public stage_behind<T, T> {
     T value{};
     atomic<bool> kept{false};
   };
+  [[nodiscard]] bool take_kept(extent i, T& to) const {
+    const slot& s = slots_[static_cast<std::size_t>(i)];
+    if (!s.kept.load(memory_order::acquire)) return false;
+    to = s.value;
+    return true;
+  }
+  void keep(extent i, const T& x, iteration& in) const {
+    slot& s = slots_[static_cast<std::size_t>(i)];
+    const mutex_lock lock(mutex_);
+    if (s.kept.load(memory_order::relaxed)) return;
+    s.value = x;
+    if (stage_counters* const counters = in.counters_of(*this)) counters->hold(datasets::bytes_of(x));
+    s.kept.store(true, memory_order::release);
+    ++kept_;
+  }
+  /// Whether each number has an element: then no function has ended anything.
+  [[nodiscard]] bool is_whole() const {
+    const mutex_lock lock(mutex_);
+    return kept_ == slots_.size();
+  }
+
   mutable mutex mutex_;
   mutable std::vector<slot> slots_;
+  mutable std::size_t kept_ = 0;
 };
 
 }  // namespace tagma::datasets::detail

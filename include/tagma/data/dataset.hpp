@@ -265,7 +265,9 @@ class dataset {
       fail(
           status_code::invalid_argument,
           "global_shuffle: needs elements that have numbers, as those of tensors and ranges; behind a filter or files, "
-          "shuffle with a buffer, or shuffle the names of the files");
+          "shuffle with a buffer, or shuffle the names of the files; behind a cache in a file or of a map in any "
+          "order, "
+          "shuffle with a buffer, or before the cache");
     if (datasets::stage_of<T> behind = stage_->permuted(seed, how.reshuffle)) return dataset(std::move(behind));
     return made<T, datasets::detail::permuted<T>>(stage_, seed, how.reshuffle);
   }
@@ -334,7 +336,7 @@ class dataset {
   /// where elements have numbers. Every pass behind it has the elements of pass 0. Throws `no_memory` where there is no
   /// room for the elements of a dataset that have numbers.
   [[nodiscard]] TAGMA_COLD dataset cache() const {
-    if (stage_->indexed() && !stage_->threaded() && stage_->size() != datasets::endless)
+    if (stage_->indexed() && !stage_->in_any_order() && stage_->size() != datasets::endless)
       return made<T, datasets::detail::cached_by_number<T>>(stage_);
     return made<T, datasets::detail::cached<T>>(stage_);
   }

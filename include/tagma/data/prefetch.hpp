@@ -51,7 +51,7 @@ class marks {
       to.push(coded(behind_, asks_));
       return input.save(to);
     }
-    to.push(coded(static_cast<extent>(number - last->number), in.has_end_by_function()));
+    to.push(coded(static_cast<extent>(number - last->number), in.ends_by_function() > 0));
     to.push(last->at);
   }
   /// Goes there again, but for the elements behind it.

@@ -140,8 +140,8 @@ class iteration {
   void lose_order() { facts_->lost_order.store(true); }
   [[nodiscard]] bool has_lost_order() const { return facts_->lost_order.load(); }
   /// A function has ended its dataset: from now on elements that were asked for are not the same as those by number.
-  void note_end_by_function() { facts_->ended_by_function.store(true); }
-  [[nodiscard]] bool has_end_by_function() const { return facts_->ended_by_function.load(); }
+  void note_end_by_function() { facts_->ends_by_function.fetch_add(1); }
+  [[nodiscard]] std::uint64_t ends_by_function() const { return facts_->ends_by_function.load(); }
 
   /// The order of a stage in a pass, kept since the next element most often asks for the same.
   [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch);
@@ -154,7 +154,8 @@ class iteration {
   status_code reason_ = status_code::ok;
   /// Of a whole pass: those of whoever asks, which its threads share.
   struct facts {
-    atomic<bool> lost_order{false}, ended_by_function{false};
+    atomic<bool> lost_order{false};
+    atomic<std::uint64_t> ends_by_function{0};
   };
   facts own_facts_;
   facts* facts_ = &own_facts_;
