@@ -173,4 +173,17 @@ TEST_CASE("graphs read what a producer puts into a queue of their container") {
         }) == tg::status_code::invalid_argument);
 }
 
+TEST_CASE("a queue that has a name has a container, in which it is found by that") {
+  const std::string refused =
+      "InvalidArgument: the place of a queue is 'n' and no container: name the container as well, .place = {.in = "
+      "state, .name = ...}, or leave the name out";
+  CHECK(text_of([] { (void)tg::range_input_producer(10, {.place = {.name = "n"}}); }) == refused);
+  CHECK(text_of([] {
+          const auto source = [] { return std::tuple(tg::tensor<float>({2})); };
+          (void)tg::batch<tg::spec<float, 2>>(source, {.batch_size = 3, .place = {.name = "n"}});
+        }) == refused);
+  CHECK(code_of([] { (void)tg::range_input_producer(10, {.place = {.in = tg::container()}}); }) ==
+        tg::status_code::invalid_argument);
+}
+
 }  // namespace

@@ -48,7 +48,8 @@ class filled_queue {
   queue_runner runner_;
 };
 
-/// Where a queue is: of its own, or by its name in a container, where graphs find it as well.
+/// Where a queue is: of its own, or by its name in a container, where graphs find it as well. A name without a
+/// container is refused with InvalidArgument: nobody would find the queue by it.
 struct queue_place {
   std::optional<container> in = {};
   std::string_view name = {};
@@ -65,8 +66,12 @@ struct input_producer_options {
 
 namespace detail {
 
+/// Throws InvalidArgument for a name without a container.
+void check_place(const queue_place& place);
+
 template <class... Specs>
 [[nodiscard]] TAGMA_COLD tagma::queue<Specs...> queue_at(const queue_place& place, const queue_options& options) {
+  check_place(place);
   if (place.in) return tagma::queue<Specs...>(*place.in, place.name, options);
   return tagma::queue<Specs...>(options);
 }

@@ -9,6 +9,13 @@
 
 namespace tagma::detail {
 
+TAGMA_COLD TAGMA_DECL void check_place(const queue_place& place) {
+  if (!place.in && !place.name.empty())
+    fail(status_code::invalid_argument, {"the place of a queue is '", place.name,
+                                         "' and no container: name the container as well, .place = {.in = state, .name "
+                                         "= ...}, or leave the name out"});
+}
+
 TAGMA_DECL raw_view row_of(const raw_view& rows, extent r) {
   raw_view one{nullptr, rows.type, rows.dims.sub(1, rows.dims.rank)};
   one.data = static_cast<const std::byte*>(rows.data) + static_cast<std::size_t>(r) * one.bytes();
