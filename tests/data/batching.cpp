@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -117,6 +118,50 @@ TEST_CASE("what is larger than the shape that was asked for, or of another rank,
   CHECK(code_of([&] {
           (void)of_shapes({{3}, {4, 1}}).padded_batch(2).iterator().next();
         }) == status_code::invalid_argument);
+}
+
+template <class T>
+void pads_with(std::vector<double> values, std::vector<double> others, const std::string& type) {
+  const auto one = ds::range(1, 3).map([](number i) { return tg::tensor<T>({i}); });
+  const auto two = one.map([](const tg::tensor<T>& t) { return std::pair(number{1}, t); });
+  for (const double x : values) {
+    CAPTURE(type, x);
+    const tg::tensor<T> rows = one.padded_batch(2, {.values = {x}}).iterator().next();
+    CHECK(((x != x && rows[1] != rows[1]) || rows[1] == static_cast<T>(x)));
+    CHECK(std::get<1>(two.padded_batch(2, {.values = {0, x}}).iterator().next()) == rows);
+  }
+  for (const double x : others) {
+    CAPTURE(x);
+    CHECK_THAT(text_of([&] { (void)one.padded_batch(2, {.values = {x}}); }),
+               Catch::StartsWith("InvalidArgument: padded_batch: component 0 is " + type + ", which has no "));
+    CHECK_THAT(text_of([&] {
+                 (void)two.padded_batch(2, {.values = {0, x}});
+               }),
+               Catch::StartsWith("InvalidArgument: padded_batch: component 1 is " + type + ", which has no "));
+  }
+}
+
+TEST_CASE("what a type has no value for is nothing to pad with") {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  pads_with<std::uint8_t>({0, 255}, {-1, 256, 0.5, nan, inf}, "uint8");
+  pads_with<std::int8_t>({-128, 127}, {-129, 128, 300, -0.5}, "int8");
+  pads_with<std::int16_t>({-32768, 32767}, {-32769, 32768, 1e9}, "int16");
+  pads_with<std::int32_t>({-2147483648.0, 2147483647}, {-2147483649.0, 2147483648.0}, "int32");
+  pads_with<number>({-0x1p63, 0x1p62}, {0x1p63, -0x1.1p63, 0.5, nan, -inf}, "int64");
+  pads_with<bool>({0, 1}, {2, -1, 0.5}, "bool");
+  pads_with<float>({-1, 0.1, inf, 3e38}, {1e39, -1e300}, "float32");
+  pads_with<double>({1e300, -inf}, {}, "float64");
+  pads_with<tg::float16>({65504, -inf}, {65536, -1e9}, "float16");
+  pads_with<tg::bfloat16>({-1, 3e38, inf}, {1e39}, "bfloat16");
+  const auto bytes = ds::range(3).map([](number i) { return tg::tensor<std::uint8_t>({i}); });
+  CHECK(text_of([&] { (void)bytes.padded_batch(3, {.values = {-1.5}}); }) ==
+        "InvalidArgument: padded_batch: component 0 is uint8, which has no -1.5 to pad with");
+  CHECK(text_of([&] {
+          (void)bytes.padded_batch(3, {.values = {7, 8, 9}});
+        }) == "InvalidArgument: padded_batch: 0 shapes and 3 values for elements of 1 component");
+  CHECK(text_of([&] {
+          (void)ds::zip(bytes, bytes).padded_batch(3, {.shapes = {{4}, {4}, {4}}});
+        }) == "InvalidArgument: padded_batch: 3 shapes and 0 values for elements of 2 components");
 }
 
 TEST_CASE("rows come out of elements that have as many of each component") {

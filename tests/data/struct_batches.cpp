@@ -92,6 +92,8 @@ TEST_CASE("structs in structs and in tuples") {
 }
 
 TEST_CASE("batches of structs are padded, member by member") {
+  CHECK(tg::test::code_of([&] { (void)ds::range(3).map(ragged).padded_batch(3, {.values = {1e39}}); }) ==
+        tg::status_code::invalid_argument);
   const auto batch = ds::range(3).map(ragged).padded_batch(3, {.values = {7.0}}).iterator().next();
   STATIC_REQUIRE(std::is_same_v<decltype(batch), const digits>);
   CHECK(batch.image == tg::tensor<float>({3, 2}, {7, 7, 0, 7, 0, 0}));

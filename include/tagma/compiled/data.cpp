@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/data/batch.ipp"
+#include "tagma/data/batching.ipp"
 #include "tagma/data/collector.ipp"
 #include "tagma/data/coordinator.ipp"
 #include "tagma/data/element_bytes.ipp"

@@ -206,18 +206,39 @@ class batched final : public stage_behind<T, typename Collector::type> {
 
 }  // namespace detail
 
-/// How padded_batch pads.
+/// How padded_batch pads. Components that are no tensors are batched as they are.
 struct padding_options {
   /// Of each component the shape that its elements are padded to, `dyn` for the largest extent of the batch; none: the
   /// largest extents of the batch everywhere.
   std::vector<shape> shapes{};
-  /// Of each component the value that is put behind its elements; none: 0. Texts are padded with empty ones.
+  /// Of each component the value that is put behind its elements, one that its type has; none: 0.
   std::vector<double> values{};
   /// Whether a last batch that is smaller is left out.
   bool drop_remainder = false;
 };
 
 namespace detail {
+
+/// The types that the components of an element are padded with, `none` for those that are batched as they are.
+/// @{
+template <class T>
+inline constexpr dtype padded_type = dtype::none;
+template <class T>
+inline constexpr dtype padded_type<tensor<T>> = dtype_of<T>;
+template <class... T>
+struct padded_types_of {
+  static constexpr std::size_t count = sizeof...(T);
+  static constexpr dtype all[count + 1] = {padded_type<T>...};
+};
+template <class T>
+struct padded_types : padded_types_of<T> {};
+template <class... T>
+struct padded_types<std::tuple<T...>> : padded_types_of<T...> {};
+template <class A, class B>
+struct padded_types<std::pair<A, B>> : padded_types_of<A, B> {};
+/// @}
+/// Throws `invalid_argument` for shapes and values of components that there are not, and values that a type lacks.
+void check_padding(const padding_options& options, const dtype* types, std::size_t count);
 
 /// Pads one component: tensors. All else is batched as it is.
 template <class T>
@@ -438,3 +459,7 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
 }  // namespace detail
 
 }  // namespace tagma::datasets
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/batching.ipp"
+#endif

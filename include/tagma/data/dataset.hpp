@@ -294,7 +294,8 @@ class dataset {
     }
   }
   /// The same; tensors are padded at their ends to one shape. An element that is larger than a shape that was asked for
-  /// makes its batch an error, `data_loss`. Raises TAGMA-E230, TAGMA-E282.
+  /// makes its batch an error, `data_loss`. Throws `invalid_argument` for more shapes or values than components, and
+  /// for a value that the type of its component does not have. Raises TAGMA-E230, TAGMA-E282.
   [[nodiscard]] TAGMA_COLD auto padded_batch(extent n, datasets::padding_options how = {}) const {
     static_assert(diagnose::has_batches<T>,
                   "TAGMA-E230 padded_batch: elements are numbers, texts and tensors, or tuples of these: map others to "
@@ -303,6 +304,8 @@ class dataset {
                   "TAGMA-E282 padded_batch: the batch of a struct is made in braces of the batches of its members");
     if constexpr (diagnose::has_batches<T> && diagnose::makes_batch<T>) {
       check("padded_batch", n, 1);
+      using types = datasets::detail::padded_types<T>;
+      datasets::detail::check_padding(how, types::all, types::count);
       using stage = datasets::detail::batched<T, datasets::detail::padding_collector<T>, datasets::padding_options>;
       const bool drop_remainder = how.drop_remainder;
       return made<typename datasets::detail::batch_of<T>::type, stage>(stage_, n, drop_remainder, std::move(how));

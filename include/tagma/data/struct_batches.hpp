@@ -110,6 +110,9 @@ class collector<T> {
 };
 
 template <described T>
+struct padded_types<T> : padded_types<typename tied_t<T>::rows> {};
+
+template <described T>
 class padding_collector<T> {
  public:
   using type = typename batch_of_members<T>::type;
