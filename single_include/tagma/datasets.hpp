@@ -838,8 +838,8 @@ class iteration {
   void lose_order() { facts_->lost_order.store(true); }
   [[nodiscard]] bool has_lost_order() const { return facts_->lost_order.load(); }
   /// A function has ended its dataset: from now on elements that were asked for are not the same as those by number.
-  void note_end_by_function() { facts_->ended_by_function.store(true); }
-  [[nodiscard]] bool has_end_by_function() const { return facts_->ended_by_function.load(); }
+  void note_end_by_function() { facts_->ends_by_function.fetch_add(1); }
+  [[nodiscard]] std::uint64_t ends_by_function() const { return facts_->ends_by_function.load(); }
 
   /// The order of a stage in a pass, kept since the next element most often asks for the same.
   [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch);
@@ -852,7 +852,8 @@ class iteration {
   status_code reason_ = status_code::ok;
   /// Of a whole pass: those of whoever asks, which its threads share.
   struct facts {
-    atomic<bool> lost_order{false}, ended_by_function{false};
+    atomic<bool> lost_order{false};
+    atomic<std::uint64_t> ends_by_function{0};
   };
   facts own_facts_;
   facts* facts_ = &own_facts_;
@@ -1900,18 +1901,39 @@ class batched final : public stage_behind<T, typename Collector::type> {
 
 }  // namespace detail
 
-/// How padded_batch pads.
+/// How padded_batch pads. Components that are no tensors are batched as they are.
 struct padding_options {
   /// Of each component the shape that its elements are padded to, `dyn` for the largest extent of the batch; none: the
   /// largest extents of the batch everywhere.
   std::vector<shape> shapes{};
-  /// Of each component the value that is put behind its elements; none: 0. Texts are padded with empty ones.
+  /// Of each component the value that is put behind its elements, one that its type has; none: 0.
   std::vector<double> values{};
   /// Whether a last batch that is smaller is left out.
   bool drop_remainder = false;
 };
 
 namespace detail {
+
+/// The types that the components of an element are padded with, `none` for those that are batched as they are.
+/// @{
+template <class T>
+inline constexpr dtype padded_type = dtype::none;
+template <class T>
+inline constexpr dtype padded_type<tensor<T>> = dtype_of<T>;
+template <class... T>
+struct padded_types_of {
+  static constexpr std::size_t count = sizeof...(T);
+  static constexpr dtype all[count + 1] = {padded_type<T>...};
+};
+template <class T>
+struct padded_types : padded_types_of<T> {};
+template <class... T>
+struct padded_types<std::tuple<T...>> : padded_types_of<T...> {};
+template <class A, class B>
+struct padded_types<std::pair<A, B>> : padded_types_of<A, B> {};
+/// @}
+/// Throws `invalid_argument` for shapes and values of components that there are not, and values that a type lacks.
+void check_padding(const padding_options& options, const dtype* types, std::size_t count);
 
 /// Pads one component: tensors. All else is batched as it is.
 template <class T>
@@ -2132,6 +2154,47 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
 }  // namespace detail
 
 }  // namespace tagma::datasets
+
+// ---- tagma/data/batching.ipp
+#ifndef TAGMA_SINGLE_DATA_BATCHING_IPP
+#define TAGMA_SINGLE_DATA_BATCHING_IPP
+
+/// @file
+/// Definitions of batching.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstdio>
+
+namespace tagma::datasets::detail {
+
+/// Whether a type has a value, but for what is lost where it is rounded.
+[[nodiscard]] TAGMA_COLD TAGMA_DECL bool has_value(dtype type, double x) {
+  if (type == dtype::boolean) return x == 0 || x == 1;
+  if (is_integer(type)) {
+    const bool is_signed = type != dtype::uint8;
+    double end = is_signed ? 0.5 : 1;
+    for (std::size_t byte = 0; byte < size_of(type); ++byte) end *= 256;
+    return x >= (is_signed ? -end : 0) && x < end && x == static_cast<double>(static_cast<std::int64_t>(x));
+  }
+  const double most = type == dtype::float16 ? 65504 : type == dtype::bfloat16 ? 0x1.fep127 : 0x1.fffffep127;
+  return type == dtype::none || type == dtype::float64 || !(x - x == 0) || (x >= -most && x <= most);
+}
+
+TAGMA_COLD TAGMA_DECL void check_padding(const padding_options& options, const dtype* types, std::size_t count) {
+  const std::size_t shapes = options.shapes.size(), values = options.values.size();
+  if (shapes > count || values > count)
+    fail(status_code::invalid_argument, {"padded_batch: ", shapes, " shapes and ", values, " values for elements of ",
+                                         count, count == 1 ? " component" : " components"});
+  for (std::size_t i = 0; i < values; ++i) {
+    if (detail::has_value(types[i], options.values[i])) continue;
+    char text[32];
+    (void)std::snprintf(text, sizeof text, "%.15g", options.values[i]);
+    fail(status_code::invalid_argument,
+         {"padded_batch: component ", i, " is ", to_string(types[i]), ", which has no ", text, " to pad with"});
+  }
+}
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_BATCHING_IPP
 #endif  // TAGMA_SINGLE_DATA_BATCHING_HPP
 // ---- tagma/data/cache.hpp
 #ifndef TAGMA_SINGLE_DATA_CACHE_HPP
@@ -2244,33 +2307,88 @@ class cached final : public stage_behind<T, T> {
   mutable elements kept_;
 };
 
-/// The same for elements that have numbers: each is kept when it was had once, in whatever order.
+/// The same for elements that have numbers: each is kept when it was had once, in whatever order. An input with threads
+/// is gone through in turn, so that these work.
 template <class T>
 class cached_by_number final : public stage_behind<T, T> {
+  /// Elements are those of their numbers until a function ends a part of the input. From there on only the input says
+  /// what follows.
+  class pass final : public cursor<T> {
+   public:
+    pass(const cached_by_number& of, iteration& in)
+        : of_(of), in_(in), ends_before_(in.ends_by_function()), size_(of.size()) {}
+    got advance(T& to) override {
+      if (!goes_in_turn() && next_ < size_ && of_.take_kept(next_, to)) {
+        ++next_;
+        ++to_pass_;
+        return got::element;
+      }
+      if (const got g = catch_up(); g != got::element) return g;
+      const got g = input_->next(to);
+      if (g != got::element && g != got::error) return g;
+      if (g == got::element && !goes_in_turn()) of_.keep(next_, to, in_);
+      ++next_;
+      return g;
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      if (goes_in_turn()) {
+        const got g = catch_up();
+        return g == got::element ? input_->skip(n) : g;
+      }
+      const extent some = n < size_ - next_ ? n : size_ - next_;
+      next_ += some;
+      to_pass_ += some;
+      n -= some;
+      return n == 0 ? got::element : got::end;
+    }
+    TAGMA_COLD void save(number_list& to) const override {
+      if (input_ == nullptr || !(in_turn_ || was_ended())) return to.push(next_);
+      to.push(-1 - to_pass_);
+      input_->save(to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      next_ = to_pass_ = from.take();
+      if (next_ > size_) position_reader::wrong();
+      if (next_ >= 0) return;
+      in_turn_ = true;
+      to_pass_ = -1 - to_pass_;
+      input_ = datasets::start(*of_.input_, 0, in_);
+      input_->restore(from);
+    }
+
+   private:
+    /// Perhaps: it may have been another part of the pipeline, or further ahead.
+    [[nodiscard]] bool was_ended() const { return in_.ends_by_function() != ends_before_; }
+    [[nodiscard]] bool goes_in_turn() { return in_turn_ = in_turn_ || (was_ended() && !of_.is_whole()); }
+    /// Brings the input to the next element.
+    [[nodiscard]] got catch_up() {
+      if (input_ == nullptr) input_ = datasets::start(*of_.input_, 0, in_);
+      return input_->skip(to_pass_);
+    }
+
+    const cached_by_number& of_;
+    iteration& in_;
+    std::uint64_t ends_before_;
+    owned<cursor<T>> input_;
+    extent size_, next_ = 0, to_pass_ = 0;  // to_pass_: of these, how many lie before what the input gives next
+    bool in_turn_ = false;
+  };
+
  public:
   explicit cached_by_number(stage_of<T> input)
       : stage_behind<T, T>(std::move(input)), slots_(detail::make_slots<slot>("cache", this->size())) {
     this->indexed_ = true;
-    this->threaded_ = false;
   }
 
   got get(extent i, std::uint64_t, T& to, iteration& in) const override {
-    slot& s = slots_[static_cast<std::size_t>(i)];
-    if (s.kept.load(memory_order::acquire)) {
-      to = s.value;
-      return got::element;
-    }
+    if (take_kept(i, to)) return got::element;
     const got g = datasets::get(*this->input_, i, 0, to, in);
-    if (g != got::element || in.ends_behind) return g;  // the end is not kept, and is to be met by each pass
-    const mutex_lock lock(mutex_);
-    if (s.kept.load(memory_order::relaxed)) return g;
-    s.value = to;
-    if (stage_counters* const counters = in.counters_of(*this)) counters->hold(datasets::bytes_of(to));
-    s.kept.store(true, memory_order::release);
+    if (g == got::element && !in.ends_behind) keep(i, to, in);  // the end is not kept, and is to be met by each pass
     return g;
   }
-  /// In turn there are no numbers to keep elements by.
+  /// Without threads it is for what follows an end by a function, where there are no numbers to keep elements by.
   [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    if (this->threaded()) return owned<cursor<T>>(new pass(*this, in));
     return datasets::start(*this->input_, 0, in);
   }
   TAGMA_COLD void describe(std::string& to) const override {
@@ -2283,8 +2401,30 @@ class cached_by_number final : public stage_behind<T, T> {
     T value{};
     atomic<bool> kept{false};
   };
+  [[nodiscard]] bool take_kept(extent i, T& to) const {
+    const slot& s = slots_[static_cast<std::size_t>(i)];
+    if (!s.kept.load(memory_order::acquire)) return false;
+    to = s.value;
+    return true;
+  }
+  void keep(extent i, const T& x, iteration& in) const {
+    slot& s = slots_[static_cast<std::size_t>(i)];
+    const mutex_lock lock(mutex_);
+    if (s.kept.load(memory_order::relaxed)) return;
+    s.value = x;
+    if (stage_counters* const counters = in.counters_of(*this)) counters->hold(datasets::bytes_of(x));
+    s.kept.store(true, memory_order::release);
+    ++kept_;
+  }
+  /// Whether each number has an element: then no function has ended anything.
+  [[nodiscard]] bool is_whole() const {
+    const mutex_lock lock(mutex_);
+    return kept_ == slots_.size();
+  }
+
   mutable mutex mutex_;
   mutable std::vector<slot> slots_;
+  mutable std::size_t kept_ = 0;
 };
 
 }  // namespace tagma::datasets::detail
@@ -2696,12 +2836,22 @@ class dataset_iterator {
   /// Where this is, for `dataset::resume` of the same dataset in any process: a few whole numbers.
   /// Throws `failed_precondition` where a map gives its results in any order, unless a cache in a file has its order.
   [[nodiscard]] TAGMA_COLD datasets::position state() const {
+    datasets::number_list numbers;
+    note_position(numbers);
+    return position_of(numbers);
+  }
+  /// What `position_of` makes a position of, also later, in memory that may be used again.
+  void note_position(datasets::number_list& to) const {
+    to.clear();
+    if (!pass_->in.has_lost_order()) pass_->at->save(to);
+  }
+  /// Throws as `state` does.
+  [[nodiscard]] TAGMA_COLD datasets::position position_of(const datasets::number_list& noted) const {
     if (pass_->in.has_lost_order())
       fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
-    datasets::number_list numbers;
-    numbers.push(fingerprint());
-    pass_->at->save(numbers);
-    return datasets::position(numbers.begin(), numbers.end());
+    datasets::position at{fingerprint()};
+    at.insert(at.end(), noted.begin(), noted.end());
+    return at;
   }
   /// What was counted of this pass, by `explain`; nullptr where nothing is.
   [[nodiscard]] const datasets::meter* measured() const { return pass_->services.measured.get(); }
@@ -2896,7 +3046,7 @@ class marks {
       to.push(coded(behind_, asks_));
       return input.save(to);
     }
-    to.push(coded(static_cast<extent>(number - last->number), in.has_end_by_function()));
+    to.push(coded(static_cast<extent>(number - last->number), in.ends_by_function() > 0));
     to.push(last->at);
   }
   /// Goes there again, but for the elements behind it.
@@ -3144,6 +3294,8 @@ namespace tagma::datasets::detail {
 /// given already.
 /// @{
 [[nodiscard]] std::exception_ptr error_of_end();
+/// The same, where the order was changed before the function.
+[[nodiscard]] got refuse_end(std::exception_ptr& error);
 template <class T>
 [[nodiscard]] got get_in_other_order(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
   const got g = datasets::get(of, i, epoch, to, in);
@@ -3349,6 +3501,11 @@ TAGMA_COLD TAGMA_DECL std::exception_ptr error_of_end() {
   }
 }
 
+TAGMA_COLD TAGMA_DECL got refuse_end(std::exception_ptr& error) {
+  error = detail::error_of_end();
+  return got::error;
+}
+
 TAGMA_DECL extent* shuffle_buffer::lacking() {
   if (open_ == none) {
     if (ended_ || static_cast<extent>(slots_.size()) >= most_) return nullptr;
@@ -3498,7 +3655,7 @@ class parallel_map final : public stage_behind<In, Out> {
     got next_alone(Out& to) {
       got g = input_->next(alone_);
       if (g == got::error) in_.give_error(inner_.error);
-      if (g == got::element) g = detail::apply(of_.f_, alone_, to, in_);
+      if (g == got::element) g = of_.made_of(alone_, to, in_.error, in_);
       ended_ = g == got::end;
       return g;
     }
@@ -3536,9 +3693,9 @@ class parallel_map final : public stage_behind<In, Out> {
     }
     [[nodiscard]] got apply(In& from, Out& to, std::exception_ptr& error) const {
       if (counters_ == nullptr) [[likely]]
-        return detail::apply(of_.f_, from, to, error, in_);
+        return of_.made_of(from, to, error, in_);
       const std::int64_t begun = in_.measured()->now();
-      const got g = detail::apply(of_.f_, from, to, error, in_);
+      const got g = of_.made_of(from, to, error, in_);
       stage_counters::add(counters_->own_ns, in_.measured()->now() - begun);
       return g;
     }
@@ -3588,8 +3745,9 @@ class parallel_map final : public stage_behind<In, Out> {
   };
 
  public:
-  parallel_map(stage_of<In> input, F f, const parallel& options)
-      : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), options_(options) {
+  /// @param in_other_order whether the input was shuffled by numbers: then the function cannot end it
+  parallel_map(stage_of<In> input, F f, const parallel& options, bool in_other_order = false)
+      : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), options_(options), in_other_order_(in_other_order) {
     this->indexed_ = this->input_->indexed();
     this->threaded_ = true;
     this->in_any_order_ = this->in_any_order_ || !options.ordered;
@@ -3598,7 +3756,7 @@ class parallel_map final : public stage_behind<In, Out> {
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);
-    return g == got::element ? detail::apply(f_, from, to, in) : g;
+    return g == got::element ? made_of(from, to, in.error, in) : g;
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<Out>>(new pass(*this, epoch, in));
@@ -3606,7 +3764,7 @@ class parallel_map final : public stage_behind<In, Out> {
   [[nodiscard]] stage_of<Out> permuted(std::uint64_t seed, bool reshuffle) const override {
     stage_of<In> below = this->input_->permuted(seed, reshuffle);
     if (below == nullptr) below = make_counted<detail::permuted<In>>(this->input_, seed, reshuffle);
-    return make_counted<parallel_map>(std::move(below), f_, options_);
+    return make_counted<parallel_map>(std::move(below), f_, options_, true);
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -3614,8 +3772,14 @@ class parallel_map final : public stage_behind<In, Out> {
   }
 
  private:
+  [[nodiscard]] got made_of(In& from, Out& to, std::exception_ptr& error, iteration& in) const {
+    const got g = detail::apply(f_, from, to, error, in);
+    return g == got::end && in_other_order_ ? detail::refuse_end(error) : g;
+  }
+
   F f_;
   parallel options_;
+  bool in_other_order_;
 };
 
 }  // namespace detail
@@ -4303,7 +4467,9 @@ class dataset {
       fail(
           status_code::invalid_argument,
           "global_shuffle: needs elements that have numbers, as those of tensors and ranges; behind a filter or files, "
-          "shuffle with a buffer, or shuffle the names of the files");
+          "shuffle with a buffer, or shuffle the names of the files; behind a cache in a file or of a map in any "
+          "order, "
+          "shuffle with a buffer, or before the cache");
     if (datasets::stage_of<T> behind = stage_->permuted(seed, how.reshuffle)) return dataset(std::move(behind));
     return made<T, datasets::detail::permuted<T>>(stage_, seed, how.reshuffle);
   }
@@ -4330,7 +4496,8 @@ class dataset {
     }
   }
   /// The same; tensors are padded at their ends to one shape. An element that is larger than a shape that was asked for
-  /// makes its batch an error, `data_loss`. Raises TAGMA-E230, TAGMA-E282.
+  /// makes its batch an error, `data_loss`. Throws `invalid_argument` for more shapes or values than components, and
+  /// for a value that the type of its component does not have. Raises TAGMA-E230, TAGMA-E282.
   [[nodiscard]] TAGMA_COLD auto padded_batch(extent n, datasets::padding_options how = {}) const {
     static_assert(diagnose::has_batches<T>,
                   "TAGMA-E230 padded_batch: elements are numbers, texts and tensors, or tuples of these: map others to "
@@ -4339,6 +4506,8 @@ class dataset {
                   "TAGMA-E282 padded_batch: the batch of a struct is made in braces of the batches of its members");
     if constexpr (diagnose::has_batches<T> && diagnose::makes_batch<T>) {
       check("padded_batch", n, 1);
+      using types = datasets::detail::padded_types<T>;
+      datasets::detail::check_padding(how, types::all, types::count);
       using stage = datasets::detail::batched<T, datasets::detail::padding_collector<T>, datasets::padding_options>;
       const bool drop_remainder = how.drop_remainder;
       return made<typename datasets::detail::batch_of<T>::type, stage>(stage_, n, drop_remainder, std::move(how));
@@ -4372,7 +4541,7 @@ class dataset {
   /// where elements have numbers. Every pass behind it has the elements of pass 0. Throws `no_memory` where there is no
   /// room for the elements of a dataset that have numbers.
   [[nodiscard]] TAGMA_COLD dataset cache() const {
-    if (stage_->indexed() && !stage_->threaded() && stage_->size() != datasets::endless)
+    if (stage_->indexed() && !stage_->in_any_order() && stage_->size() != datasets::endless)
       return made<T, datasets::detail::cached_by_number<T>>(stage_);
     return made<T, datasets::detail::cached<T>>(stage_);
   }

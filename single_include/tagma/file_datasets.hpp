@@ -1918,6 +1918,11 @@ enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 namespace detail {
 
+/// What messages call a format.
+[[nodiscard]] constexpr std::string_view name_of(compression format) {
+  return format == compression::zlib ? "zlib" : format == compression::deflate ? "deflate" : "gzip";
+}
+
 #if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
 
 /// The number by which zlib knows a format.
@@ -1928,7 +1933,7 @@ namespace detail {
 /// zlib's state, which must not move.
 class inflation {
  public:
-  explicit inflation(compression format) {
+  explicit inflation(compression format) : format_(format) {
     if (inflateInit2(&stream_, window_bits(format)) != Z_OK)
       fail(status_code::resource_exhausted, "zlib has no memory to unpack with");
   }
@@ -1950,13 +1955,14 @@ class inflation {
     out = out.subspan(out_size - stream_.avail_out);
     if (status == Z_MEM_ERROR) fail(status_code::resource_exhausted, {name, ": zlib has no memory to unpack it"});
     if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-      fail(status_code::data_loss,
-           {name, ": corrupted gzip data: ", stream_.msg == nullptr ? "it needs a dictionary" : stream_.msg});
+      fail(status_code::data_loss, {name, ": corrupted ", name_of(format_),
+                                    " data: ", stream_.msg == nullptr ? "it needs a dictionary" : stream_.msg});
     return status == Z_STREAM_END;
   }
   void restart() { (void)inflateReset(&stream_); }
 
  private:
+  compression format_;
   z_stream stream_{};
 };
 
@@ -2113,7 +2119,7 @@ TAGMA_DECL std::size_t inflated_source::read(std::span<std::byte> to) {
   std::span<std::byte> left = to;
   while (left.size() == to.size() && !(ended_ && !next_member())) {
     if (in_.empty() && !refill() && !pending_)
-      fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
+      fail(status_code::data_loss, {name(), ": corrupted ", detail::name_of(format_), " data: it ends too early"});
     ended_ = state_->step(in_, left, name());
     pending_ = left.empty();  // there may be more, which needs no more to be read
   }

@@ -1337,7 +1337,8 @@ class filled_queue {
   queue_runner runner_;
 };
 
-/// Where a queue is: of its own, or by its name in a container, where graphs find it as well.
+/// Where a queue is: of its own, or by its name in a container, where graphs find it as well. A name without a
+/// container is refused with InvalidArgument: nobody would find the queue by it.
 struct queue_place {
   std::optional<container> in = {};
   std::string_view name = {};
@@ -1354,8 +1355,12 @@ struct input_producer_options {
 
 namespace detail {
 
+/// Throws InvalidArgument for a name without a container.
+void check_place(const queue_place& place);
+
 template <class... Specs>
 [[nodiscard]] TAGMA_COLD tagma::queue<Specs...> queue_at(const queue_place& place, const queue_options& options) {
+  check_place(place);
   if (place.in) return tagma::queue<Specs...>(*place.in, place.name, options);
   return tagma::queue<Specs...>(options);
 }
@@ -1500,6 +1505,13 @@ template <class Source>
 /// Definitions of producers.hpp: in the compiled half, or else in each file that includes it.
 
 namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL void check_place(const queue_place& place) {
+  if (!place.in && !place.name.empty())
+    fail(status_code::invalid_argument, {"the place of a queue is '", place.name,
+                                         "' and no container: name the container as well, .place = {.in = state, .name "
+                                         "= ...}, or leave the name out"});
+}
 
 TAGMA_DECL raw_view row_of(const raw_view& rows, extent r) {
   raw_view one{nullptr, rows.type, rows.dims.sub(1, rows.dims.rank)};

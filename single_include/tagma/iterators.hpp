@@ -2132,8 +2132,8 @@ class iteration {
   void lose_order() { facts_->lost_order.store(true); }
   [[nodiscard]] bool has_lost_order() const { return facts_->lost_order.load(); }
   /// A function has ended its dataset: from now on elements that were asked for are not the same as those by number.
-  void note_end_by_function() { facts_->ended_by_function.store(true); }
-  [[nodiscard]] bool has_end_by_function() const { return facts_->ended_by_function.load(); }
+  void note_end_by_function() { facts_->ends_by_function.fetch_add(1); }
+  [[nodiscard]] std::uint64_t ends_by_function() const { return facts_->ends_by_function.load(); }
 
   /// The order of a stage in a pass, kept since the next element most often asks for the same.
   [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch);
@@ -2146,7 +2146,8 @@ class iteration {
   status_code reason_ = status_code::ok;
   /// Of a whole pass: those of whoever asks, which its threads share.
   struct facts {
-    atomic<bool> lost_order{false}, ended_by_function{false};
+    atomic<bool> lost_order{false};
+    atomic<std::uint64_t> ends_by_function{0};
   };
   facts own_facts_;
   facts* facts_ = &own_facts_;
@@ -3194,18 +3195,39 @@ class batched final : public stage_behind<T, typename Collector::type> {
 
 }  // namespace detail
 
-/// How padded_batch pads.
+/// How padded_batch pads. Components that are no tensors are batched as they are.
 struct padding_options {
   /// Of each component the shape that its elements are padded to, `dyn` for the largest extent of the batch; none: the
   /// largest extents of the batch everywhere.
   std::vector<shape> shapes{};
-  /// Of each component the value that is put behind its elements; none: 0. Texts are padded with empty ones.
+  /// Of each component the value that is put behind its elements, one that its type has; none: 0.
   std::vector<double> values{};
   /// Whether a last batch that is smaller is left out.
   bool drop_remainder = false;
 };
 
 namespace detail {
+
+/// The types that the components of an element are padded with, `none` for those that are batched as they are.
+/// @{
+template <class T>
+inline constexpr dtype padded_type = dtype::none;
+template <class T>
+inline constexpr dtype padded_type<tensor<T>> = dtype_of<T>;
+template <class... T>
+struct padded_types_of {
+  static constexpr std::size_t count = sizeof...(T);
+  static constexpr dtype all[count + 1] = {padded_type<T>...};
+};
+template <class T>
+struct padded_types : padded_types_of<T> {};
+template <class... T>
+struct padded_types<std::tuple<T...>> : padded_types_of<T...> {};
+template <class A, class B>
+struct padded_types<std::pair<A, B>> : padded_types_of<A, B> {};
+/// @}
+/// Throws `invalid_argument` for shapes and values of components that there are not, and values that a type lacks.
+void check_padding(const padding_options& options, const dtype* types, std::size_t count);
 
 /// Pads one component: tensors. All else is batched as it is.
 template <class T>
@@ -3426,6 +3448,47 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
 }  // namespace detail
 
 }  // namespace tagma::datasets
+
+// ---- tagma/data/batching.ipp
+#ifndef TAGMA_SINGLE_DATA_BATCHING_IPP
+#define TAGMA_SINGLE_DATA_BATCHING_IPP
+
+/// @file
+/// Definitions of batching.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstdio>
+
+namespace tagma::datasets::detail {
+
+/// Whether a type has a value, but for what is lost where it is rounded.
+[[nodiscard]] TAGMA_COLD TAGMA_DECL bool has_value(dtype type, double x) {
+  if (type == dtype::boolean) return x == 0 || x == 1;
+  if (is_integer(type)) {
+    const bool is_signed = type != dtype::uint8;
+    double end = is_signed ? 0.5 : 1;
+    for (std::size_t byte = 0; byte < size_of(type); ++byte) end *= 256;
+    return x >= (is_signed ? -end : 0) && x < end && x == static_cast<double>(static_cast<std::int64_t>(x));
+  }
+  const double most = type == dtype::float16 ? 65504 : type == dtype::bfloat16 ? 0x1.fep127 : 0x1.fffffep127;
+  return type == dtype::none || type == dtype::float64 || !(x - x == 0) || (x >= -most && x <= most);
+}
+
+TAGMA_COLD TAGMA_DECL void check_padding(const padding_options& options, const dtype* types, std::size_t count) {
+  const std::size_t shapes = options.shapes.size(), values = options.values.size();
+  if (shapes > count || values > count)
+    fail(status_code::invalid_argument, {"padded_batch: ", shapes, " shapes and ", values, " values for elements of ",
+                                         count, count == 1 ? " component" : " components"});
+  for (std::size_t i = 0; i < values; ++i) {
+    if (detail::has_value(types[i], options.values[i])) continue;
+    char text[32];
+    (void)std::snprintf(text, sizeof text, "%.15g", options.values[i]);
+    fail(status_code::invalid_argument,
+         {"padded_batch: component ", i, " is ", to_string(types[i]), ", which has no ", text, " to pad with"});
+  }
+}
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_BATCHING_IPP
 #endif  // TAGMA_SINGLE_DATA_BATCHING_HPP
 // ---- tagma/data/cache.hpp
 #ifndef TAGMA_SINGLE_DATA_CACHE_HPP
@@ -3538,33 +3601,88 @@ class cached final : public stage_behind<T, T> {
   mutable elements kept_;
 };
 
-/// The same for elements that have numbers: each is kept when it was had once, in whatever order.
+/// The same for elements that have numbers: each is kept when it was had once, in whatever order. An input with threads
+/// is gone through in turn, so that these work.
 template <class T>
 class cached_by_number final : public stage_behind<T, T> {
+  /// Elements are those of their numbers until a function ends a part of the input. From there on only the input says
+  /// what follows.
+  class pass final : public cursor<T> {
+   public:
+    pass(const cached_by_number& of, iteration& in)
+        : of_(of), in_(in), ends_before_(in.ends_by_function()), size_(of.size()) {}
+    got advance(T& to) override {
+      if (!goes_in_turn() && next_ < size_ && of_.take_kept(next_, to)) {
+        ++next_;
+        ++to_pass_;
+        return got::element;
+      }
+      if (const got g = catch_up(); g != got::element) return g;
+      const got g = input_->next(to);
+      if (g != got::element && g != got::error) return g;
+      if (g == got::element && !goes_in_turn()) of_.keep(next_, to, in_);
+      ++next_;
+      return g;
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      if (goes_in_turn()) {
+        const got g = catch_up();
+        return g == got::element ? input_->skip(n) : g;
+      }
+      const extent some = n < size_ - next_ ? n : size_ - next_;
+      next_ += some;
+      to_pass_ += some;
+      n -= some;
+      return n == 0 ? got::element : got::end;
+    }
+    TAGMA_COLD void save(number_list& to) const override {
+      if (input_ == nullptr || !(in_turn_ || was_ended())) return to.push(next_);
+      to.push(-1 - to_pass_);
+      input_->save(to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      next_ = to_pass_ = from.take();
+      if (next_ > size_) position_reader::wrong();
+      if (next_ >= 0) return;
+      in_turn_ = true;
+      to_pass_ = -1 - to_pass_;
+      input_ = datasets::start(*of_.input_, 0, in_);
+      input_->restore(from);
+    }
+
+   private:
+    /// Perhaps: it may have been another part of the pipeline, or further ahead.
+    [[nodiscard]] bool was_ended() const { return in_.ends_by_function() != ends_before_; }
+    [[nodiscard]] bool goes_in_turn() { return in_turn_ = in_turn_ || (was_ended() && !of_.is_whole()); }
+    /// Brings the input to the next element.
+    [[nodiscard]] got catch_up() {
+      if (input_ == nullptr) input_ = datasets::start(*of_.input_, 0, in_);
+      return input_->skip(to_pass_);
+    }
+
+    const cached_by_number& of_;
+    iteration& in_;
+    std::uint64_t ends_before_;
+    owned<cursor<T>> input_;
+    extent size_, next_ = 0, to_pass_ = 0;  // to_pass_: of these, how many lie before what the input gives next
+    bool in_turn_ = false;
+  };
+
  public:
   explicit cached_by_number(stage_of<T> input)
       : stage_behind<T, T>(std::move(input)), slots_(detail::make_slots<slot>("cache", this->size())) {
     this->indexed_ = true;
-    this->threaded_ = false;
   }
 
   got get(extent i, std::uint64_t, T& to, iteration& in) const override {
-    slot& s = slots_[static_cast<std::size_t>(i)];
-    if (s.kept.load(memory_order::acquire)) {
-      to = s.value;
-      return got::element;
-    }
+    if (take_kept(i, to)) return got::element;
     const got g = datasets::get(*this->input_, i, 0, to, in);
-    if (g != got::element || in.ends_behind) return g;  // the end is not kept, and is to be met by each pass
-    const mutex_lock lock(mutex_);
-    if (s.kept.load(memory_order::relaxed)) return g;
-    s.value = to;
-    if (stage_counters* const counters = in.counters_of(*this)) counters->hold(datasets::bytes_of(to));
-    s.kept.store(true, memory_order::release);
+    if (g == got::element && !in.ends_behind) keep(i, to, in);  // the end is not kept, and is to be met by each pass
     return g;
   }
-  /// In turn there are no numbers to keep elements by.
+  /// Without threads it is for what follows an end by a function, where there are no numbers to keep elements by.
   [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    if (this->threaded()) return owned<cursor<T>>(new pass(*this, in));
     return datasets::start(*this->input_, 0, in);
   }
   TAGMA_COLD void describe(std::string& to) const override {
@@ -3577,8 +3695,30 @@ class cached_by_number final : public stage_behind<T, T> {
     T value{};
     atomic<bool> kept{false};
   };
+  [[nodiscard]] bool take_kept(extent i, T& to) const {
+    const slot& s = slots_[static_cast<std::size_t>(i)];
+    if (!s.kept.load(memory_order::acquire)) return false;
+    to = s.value;
+    return true;
+  }
+  void keep(extent i, const T& x, iteration& in) const {
+    slot& s = slots_[static_cast<std::size_t>(i)];
+    const mutex_lock lock(mutex_);
+    if (s.kept.load(memory_order::relaxed)) return;
+    s.value = x;
+    if (stage_counters* const counters = in.counters_of(*this)) counters->hold(datasets::bytes_of(x));
+    s.kept.store(true, memory_order::release);
+    ++kept_;
+  }
+  /// Whether each number has an element: then no function has ended anything.
+  [[nodiscard]] bool is_whole() const {
+    const mutex_lock lock(mutex_);
+    return kept_ == slots_.size();
+  }
+
   mutable mutex mutex_;
   mutable std::vector<slot> slots_;
+  mutable std::size_t kept_ = 0;
 };
 
 }  // namespace tagma::datasets::detail
@@ -3990,12 +4130,22 @@ class dataset_iterator {
   /// Where this is, for `dataset::resume` of the same dataset in any process: a few whole numbers.
   /// Throws `failed_precondition` where a map gives its results in any order, unless a cache in a file has its order.
   [[nodiscard]] TAGMA_COLD datasets::position state() const {
+    datasets::number_list numbers;
+    note_position(numbers);
+    return position_of(numbers);
+  }
+  /// What `position_of` makes a position of, also later, in memory that may be used again.
+  void note_position(datasets::number_list& to) const {
+    to.clear();
+    if (!pass_->in.has_lost_order()) pass_->at->save(to);
+  }
+  /// Throws as `state` does.
+  [[nodiscard]] TAGMA_COLD datasets::position position_of(const datasets::number_list& noted) const {
     if (pass_->in.has_lost_order())
       fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
-    datasets::number_list numbers;
-    numbers.push(fingerprint());
-    pass_->at->save(numbers);
-    return datasets::position(numbers.begin(), numbers.end());
+    datasets::position at{fingerprint()};
+    at.insert(at.end(), noted.begin(), noted.end());
+    return at;
   }
   /// What was counted of this pass, by `explain`; nullptr where nothing is.
   [[nodiscard]] const datasets::meter* measured() const { return pass_->services.measured.get(); }
@@ -4190,7 +4340,7 @@ class marks {
       to.push(coded(behind_, asks_));
       return input.save(to);
     }
-    to.push(coded(static_cast<extent>(number - last->number), in.has_end_by_function()));
+    to.push(coded(static_cast<extent>(number - last->number), in.ends_by_function() > 0));
     to.push(last->at);
   }
   /// Goes there again, but for the elements behind it.
@@ -4438,6 +4588,8 @@ namespace tagma::datasets::detail {
 /// given already.
 /// @{
 [[nodiscard]] std::exception_ptr error_of_end();
+/// The same, where the order was changed before the function.
+[[nodiscard]] got refuse_end(std::exception_ptr& error);
 template <class T>
 [[nodiscard]] got get_in_other_order(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
   const got g = datasets::get(of, i, epoch, to, in);
@@ -4643,6 +4795,11 @@ TAGMA_COLD TAGMA_DECL std::exception_ptr error_of_end() {
   }
 }
 
+TAGMA_COLD TAGMA_DECL got refuse_end(std::exception_ptr& error) {
+  error = detail::error_of_end();
+  return got::error;
+}
+
 TAGMA_DECL extent* shuffle_buffer::lacking() {
   if (open_ == none) {
     if (ended_ || static_cast<extent>(slots_.size()) >= most_) return nullptr;
@@ -4792,7 +4949,7 @@ class parallel_map final : public stage_behind<In, Out> {
     got next_alone(Out& to) {
       got g = input_->next(alone_);
       if (g == got::error) in_.give_error(inner_.error);
-      if (g == got::element) g = detail::apply(of_.f_, alone_, to, in_);
+      if (g == got::element) g = of_.made_of(alone_, to, in_.error, in_);
       ended_ = g == got::end;
       return g;
     }
@@ -4830,9 +4987,9 @@ class parallel_map final : public stage_behind<In, Out> {
     }
     [[nodiscard]] got apply(In& from, Out& to, std::exception_ptr& error) const {
       if (counters_ == nullptr) [[likely]]
-        return detail::apply(of_.f_, from, to, error, in_);
+        return of_.made_of(from, to, error, in_);
       const std::int64_t begun = in_.measured()->now();
-      const got g = detail::apply(of_.f_, from, to, error, in_);
+      const got g = of_.made_of(from, to, error, in_);
       stage_counters::add(counters_->own_ns, in_.measured()->now() - begun);
       return g;
     }
@@ -4882,8 +5039,9 @@ class parallel_map final : public stage_behind<In, Out> {
   };
 
  public:
-  parallel_map(stage_of<In> input, F f, const parallel& options)
-      : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), options_(options) {
+  /// @param in_other_order whether the input was shuffled by numbers: then the function cannot end it
+  parallel_map(stage_of<In> input, F f, const parallel& options, bool in_other_order = false)
+      : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), options_(options), in_other_order_(in_other_order) {
     this->indexed_ = this->input_->indexed();
     this->threaded_ = true;
     this->in_any_order_ = this->in_any_order_ || !options.ordered;
@@ -4892,7 +5050,7 @@ class parallel_map final : public stage_behind<In, Out> {
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);
-    return g == got::element ? detail::apply(f_, from, to, in) : g;
+    return g == got::element ? made_of(from, to, in.error, in) : g;
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<Out>>(new pass(*this, epoch, in));
@@ -4900,7 +5058,7 @@ class parallel_map final : public stage_behind<In, Out> {
   [[nodiscard]] stage_of<Out> permuted(std::uint64_t seed, bool reshuffle) const override {
     stage_of<In> below = this->input_->permuted(seed, reshuffle);
     if (below == nullptr) below = make_counted<detail::permuted<In>>(this->input_, seed, reshuffle);
-    return make_counted<parallel_map>(std::move(below), f_, options_);
+    return make_counted<parallel_map>(std::move(below), f_, options_, true);
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -4908,8 +5066,14 @@ class parallel_map final : public stage_behind<In, Out> {
   }
 
  private:
+  [[nodiscard]] got made_of(In& from, Out& to, std::exception_ptr& error, iteration& in) const {
+    const got g = detail::apply(f_, from, to, error, in);
+    return g == got::end && in_other_order_ ? detail::refuse_end(error) : g;
+  }
+
   F f_;
   parallel options_;
+  bool in_other_order_;
 };
 
 }  // namespace detail
@@ -5597,7 +5761,9 @@ class dataset {
       fail(
           status_code::invalid_argument,
           "global_shuffle: needs elements that have numbers, as those of tensors and ranges; behind a filter or files, "
-          "shuffle with a buffer, or shuffle the names of the files");
+          "shuffle with a buffer, or shuffle the names of the files; behind a cache in a file or of a map in any "
+          "order, "
+          "shuffle with a buffer, or before the cache");
     if (datasets::stage_of<T> behind = stage_->permuted(seed, how.reshuffle)) return dataset(std::move(behind));
     return made<T, datasets::detail::permuted<T>>(stage_, seed, how.reshuffle);
   }
@@ -5624,7 +5790,8 @@ class dataset {
     }
   }
   /// The same; tensors are padded at their ends to one shape. An element that is larger than a shape that was asked for
-  /// makes its batch an error, `data_loss`. Raises TAGMA-E230, TAGMA-E282.
+  /// makes its batch an error, `data_loss`. Throws `invalid_argument` for more shapes or values than components, and
+  /// for a value that the type of its component does not have. Raises TAGMA-E230, TAGMA-E282.
   [[nodiscard]] TAGMA_COLD auto padded_batch(extent n, datasets::padding_options how = {}) const {
     static_assert(diagnose::has_batches<T>,
                   "TAGMA-E230 padded_batch: elements are numbers, texts and tensors, or tuples of these: map others to "
@@ -5633,6 +5800,8 @@ class dataset {
                   "TAGMA-E282 padded_batch: the batch of a struct is made in braces of the batches of its members");
     if constexpr (diagnose::has_batches<T> && diagnose::makes_batch<T>) {
       check("padded_batch", n, 1);
+      using types = datasets::detail::padded_types<T>;
+      datasets::detail::check_padding(how, types::all, types::count);
       using stage = datasets::detail::batched<T, datasets::detail::padding_collector<T>, datasets::padding_options>;
       const bool drop_remainder = how.drop_remainder;
       return made<typename datasets::detail::batch_of<T>::type, stage>(stage_, n, drop_remainder, std::move(how));
@@ -5666,7 +5835,7 @@ class dataset {
   /// where elements have numbers. Every pass behind it has the elements of pass 0. Throws `no_memory` where there is no
   /// room for the elements of a dataset that have numbers.
   [[nodiscard]] TAGMA_COLD dataset cache() const {
-    if (stage_->indexed() && !stage_->threaded() && stage_->size() != datasets::endless)
+    if (stage_->indexed() && !stage_->in_any_order() && stage_->size() != datasets::endless)
       return made<T, datasets::detail::cached_by_number<T>>(stage_);
     return made<T, datasets::detail::cached<T>>(stage_);
   }
@@ -5729,6 +5898,7 @@ class dataset {
 
 #include <concepts>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -5924,7 +6094,7 @@ TAGMA_DECL bool event::wait(const run_guard& guard) {
 
 namespace tagma::runtime {
 
-/// Somebody who asks for something. It is told once when it has it, and may ask again then.
+/// Somebody who asks for something. It is told once when it has it or was cancelled, and may ask again then, or go.
 class served_request {
  public:
   served_request() = default;
@@ -5940,19 +6110,17 @@ class served_request {
   /// Told by any thread; no lock is held.
   /// @param error nullptr if it has what it asked for
   virtual void ended(std::exception_ptr error) noexcept = 0;
-
-  bool cancelled_ = false;
 };
 
 class serving : public resource {
  public:
   using resource::resource;
 
-  /// Ends a request with Cancelled, unless it has ended.
+  /// Ends a request with Cancelled, unless it has ended. What is being made for it is for the next one.
   void cancel(served_request& request);
   /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
   void settle() const;
-  /// Requests that wait, or are served.
+  /// Requests that wait, or are served and were not cancelled.
   [[nodiscard]] std::size_t waiting();
   /// What errors call it.
   [[nodiscard]] virtual std::string text() const = 0;
@@ -5960,21 +6128,28 @@ class serving : public resource {
  protected:
   /// `request` lives until it is told. Throws ResourceExhausted if the system has no thread.
   void ask(served_request& request);
-  /// Ends the thread; whoever derives from this calls it as it is destroyed. Nobody asks any more.
+  /// Ends the thread, as soon as what it does ends; whoever derives from this calls it as it is destroyed. Nobody asks
+  /// any more.
   void stop();
   [[nodiscard]] mutex& lock() { return mutex_; }
-  /// With the lock.
-  [[nodiscard]] static bool is_cancelled(const served_request& request) { return request.cancelled_; }
+  /// With the lock: whether somebody still waits for what is being served.
+  [[nodiscard]] bool is_wanted() const { return now_ != nullptr && !stopping_; }
 
-  /// On the thread: does what is asked, or throws.
-  virtual void serve(served_request& request) = 0;
-  /// With the lock, while `request` is served: whoever serves it need not go on. Nobody that this tells may ask for the
+  /// @name What is served, on the thread; in this order.
+  /// @{
+  /// With the lock: notes what is asked. The request may end and go from here on.
+  virtual void begin(const served_request& request) = 0;
+  /// Makes it, in memory of its own, or throws.
+  virtual void serve() = 0;
+  /// With the lock: gives it away.
+  virtual void give(served_request& request) = 0;
+  /// The same, where nobody wants it any more: it is kept for the next request.
+  /// @param error that `serve` threw, or nullptr
+  virtual void keep(std::exception_ptr error) = 0;
+  /// @}
+  /// With the lock, by any thread while something is served: it need not go on. Nobody that this tells may ask for the
   /// lock.
-  virtual void interrupt(served_request& request) = 0;
-  /// With the lock: `request` was served.
-  virtual void given(served_request&) {}
-  /// The same, but nobody wants it any more.
-  virtual void take_back(served_request&) {}
+  virtual void interrupt() = 0;
 
  private:
   void start();
@@ -5985,9 +6160,9 @@ class serving : public resource {
   mutex mutex_;
   wait_word asked_;
   std::deque<served_request*> requests_;
-  served_request* now_ = nullptr;  // the thread alone changes it, with the lock
+  served_request* now_ = nullptr;  // nullptr also where the one that is served was cancelled
   atomic<int> telling_{0};
-  bool stopping_ = false;
+  bool serves_ = false, stopping_ = false;
   std::thread thread_;
 };
 
@@ -6002,6 +6177,7 @@ class serving : public resource {
 
 #include <sched.h>
 
+#include <algorithm>
 #include <system_error>
 
 namespace tagma::runtime {
@@ -6010,17 +6186,13 @@ TAGMA_COLD TAGMA_DECL void serving::cancel(served_request& request) {
   {
     const mutex_lock lock(mutex_);
     if (now_ == &request) {
-      request.cancelled_ = true;
-      return interrupt(request);
+      now_ = nullptr;
+      interrupt();
+    } else {
+      const auto at = std::find(requests_.begin(), requests_.end(), &request);
+      if (at == requests_.end()) return;
+      requests_.erase(at);
     }
-    bool waited = false;
-    for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
-      if (*at == &request) {
-        requests_.erase(at);
-        waited = true;
-        break;
-      }
-    if (!waited) return;
     telling_.fetch_add(1);
   }
   request.ended(error_of_cancelled());
@@ -6037,7 +6209,6 @@ TAGMA_DECL void serving::settle() const {
 }
 
 TAGMA_COLD TAGMA_DECL void serving::ask(served_request& request) {
-  request.cancelled_ = false;
   {
     const mutex_lock lock(mutex_);
     if (!thread_.joinable()) start();
@@ -6051,6 +6222,7 @@ TAGMA_COLD TAGMA_DECL void serving::stop() {
   {
     const mutex_lock lock(mutex_);
     stopping_ = true;
+    if (serves_) interrupt();
   }
   asked_.change(true);
   thread_.join();
@@ -6073,31 +6245,34 @@ TAGMA_DECL void serving::work() {
       if (!requests_.empty()) {
         now_ = requests_.front();
         requests_.pop_front();
+        begin(*now_);
+        serves_ = true;
       }
     }
-    if (now_ == nullptr)
-      asked_.wait(seen);
-    else
+    if (serves_)
       serve_now();
+    else
+      asked_.wait(seen);
   }
 }
 
 TAGMA_DECL void serving::serve_now() {
-  served_request& r = *now_;
   std::exception_ptr error;
   try {
-    serve(r);
+    serve();
   } catch (...) {
     error = std::current_exception();
   }
+  served_request* asked = nullptr;
   {
     const mutex_lock lock(mutex_);
-    if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
-    if (r.cancelled_) error = error_of_cancelled();
-    now_ = nullptr;
+    serves_ = false;
+    asked = std::exchange(now_, nullptr);
+    if (asked == nullptr) return keep(std::move(error));
+    if (error == nullptr) give(*asked);
     telling_.fetch_add(1);
   }
-  r.ended(std::move(error));
+  asked->ended(std::move(error));
   telling_.fetch_sub(1, memory_order::release);
 }
 
@@ -6136,7 +6311,8 @@ class element_source {
   [[nodiscard]] virtual owned<held_element> make_element() const = 0;
   /// False at the end. `to` is one that this has made.
   [[nodiscard]] virtual bool next(held_element& to, const run_limits& limits) = 0;
-  [[nodiscard]] virtual std::vector<std::int64_t> position() const = 0;
+  /// @param before of the element that `next` gave last, or else behind it
+  [[nodiscard]] virtual std::vector<std::int64_t> position(bool before) const = 0;
 };
 
 /// Somebody who asks for an element, or for the position of the iterator.
@@ -6152,7 +6328,7 @@ class element_request : public served_request {
 
  private:
   friend class iterator;
-  std::uint64_t pass_ = 0;
+  std::uint64_t made_by_ = 0;  // the pass of that element
 };
 
 class iterator final : public serving {
@@ -6173,16 +6349,25 @@ class iterator final : public serving {
   void find_position(element_request& request);
 
  private:
-  TAGMA_DECL void serve(served_request& asked) override;
-  void take_fresh(const element_request& request);
-  void interrupt(served_request&) override { stop_.cancel(); }
+  TAGMA_DECL void begin(const served_request& asked) override;
+  TAGMA_DECL void serve() override;
+  TAGMA_DECL void give(served_request& asked) override;
+  TAGMA_DECL void keep(std::exception_ptr error) override;
+  void interrupt() override { stop_.cancel(); }
+  void take_fresh();
 
   const std::vector<tensor_spec> components_;
   owned<element_source> fresh_;
+  cancellation stop_;
   // Of the thread alone.
   owned<element_source> source_;
-  std::uint64_t pass_ = 0;  // requests have an element that was made by this pass, or by an earlier one
-  cancellation stop_;
+  std::uint64_t pass_ = 0;  // elements were made by this pass, or by an earlier one
+  bool asks_position_ = false;
+  std::vector<std::int64_t> position_;
+  owned<held_element> made_;
+  std::uint64_t made_by_ = 0;
+  bool is_made_ = false;       // it has an element that nobody has
+  std::exception_ptr failed_;  // that element's error
 };
 
 }  // namespace tagma::runtime
@@ -6229,34 +6414,62 @@ TAGMA_COLD TAGMA_DECL void iterator::find_position(element_request& request) {
   ask(request);
 }
 
-TAGMA_DECL void iterator::serve(served_request& asked) {
-  auto& request = static_cast<element_request&>(asked);
-  take_fresh(request);
+TAGMA_DECL void iterator::begin(const served_request& asked) {
+  stop_.reset();
+  asks_position_ = static_cast<const element_request&>(asked).asks_position;
+}
+
+TAGMA_DECL void iterator::serve() {
+  take_fresh();
   if (source_ == nullptr) {
     std::string declared;
     for (const tensor_spec& c : components_) append_parts(declared, {declared.empty() ? "" : ", ", to_string(c)});
     fail(status_code::failed_precondition,
          {text(), " has not been initialized: tagma::set_iterator gives it a dataset of ", declared});
   }
-  if (request.asks_position) {
-    request.position = source_->position();
+  if (asks_position_) {
+    position_ = source_->position(is_made_ || failed_ != nullptr);
     return;
   }
-  if (request.pass_ != pass_) request.element = source_->make_element();
-  request.pass_ = pass_;
-  if (!source_->next(*request.element, stop_with(stop_)))
-    fail(status_code::out_of_range, {text(), ": end of sequence"});
+  if (failed_ != nullptr) std::rethrow_exception(std::exchange(failed_, nullptr));
+  if (is_made_) return;
+  if (made_by_ != pass_) made_ = source_->make_element();
+  made_by_ = pass_;
+  if (!source_->next(*made_, stop_with(stop_))) fail(status_code::out_of_range, {text(), ": end of sequence"});
+  is_made_ = true;
 }
 
-TAGMA_DECL void iterator::take_fresh(const element_request& request) {
+TAGMA_DECL void iterator::give(served_request& asked) {
+  auto& request = static_cast<element_request&>(asked);
+  if (asks_position_) {
+    request.position.swap(position_);
+    return;
+  }
+  std::swap(request.element, made_);
+  std::swap(request.made_by_, made_by_);
+  is_made_ = false;
+}
+
+TAGMA_DECL void iterator::keep(std::exception_ptr error) {
+  if (error == nullptr || asks_position_) return;
+  try {
+    std::rethrow_exception(error);
+  } catch (const tagma::error& e) {
+    if (e.code() == status_code::cancelled) return;  // it was interrupted, and took no element
+  } catch (...) {
+  }
+  failed_ = std::move(error);
+}
+
+TAGMA_DECL void iterator::take_fresh() {
   owned<element_source> gone;  // without the lock: its threads end
   const mutex_lock locked(lock());
-  stop_.reset();
-  if (is_cancelled(request)) stop_.cancel();
   if (fresh_ == nullptr) return;
   gone = std::move(source_);
   source_ = std::move(fresh_);
   ++pass_;
+  is_made_ = false;
+  failed_ = nullptr;
 }
 
 }  // namespace tagma::runtime
@@ -6359,12 +6572,16 @@ class pass_source final : public runtime::element_source {
   explicit pass_source(dataset_iterator<T> pass) : pass_(std::move(pass)) {}
   [[nodiscard]] owned<runtime::held_element> make_element() const override { return make_owned<held<T>>(); }
   [[nodiscard]] bool next(runtime::held_element& to, const run_limits& limits) override {
+    pass_.note_position(before_);
     return pass_.next(static_cast<held<T>&>(to).value, limits);
   }
-  [[nodiscard]] std::vector<std::int64_t> position() const override { return pass_.state(); }
+  [[nodiscard]] std::vector<std::int64_t> position(bool before) const override {
+    return before ? pass_.position_of(before_) : pass_.state();
+  }
 
  private:
   dataset_iterator<T> pass_;
+  number_list before_;
 };
 
 /// A request for which a thread waits.
@@ -6379,20 +6596,24 @@ class awaited_position final : public runtime::element_request {
 };
 
 template <class... Specs>
-[[nodiscard]] counted<runtime::resource> find_iterator(const container& in, std::string_view name,
+[[nodiscard]] counted<runtime::resource> find_iterator(const container& in, std::string_view prefix,
+                                                       std::string_view own_name,
                                                        std::type_identity<std::tuple<Specs...>>) {
+  runtime::check_variable_prefix(prefix);
+  const std::string name = runtime::name_in_container(prefix, own_name);
   static constexpr tensor_spec components[] = {Specs::value...};
   const array_view<const tensor_spec> all(components, sizeof...(Specs));
   const container_option state(in);
   counted<runtime::resource> found = state.state()->find_or_add(
-      "iterator", name, [&] { return counted<runtime::resource>(new runtime::iterator(std::string(name), all)); });
+      "iterator", name, [&] { return counted<runtime::resource>(new runtime::iterator(name, all)); });
   static_cast<const runtime::iterator&>(*found).check(all);
   return found;
 }
 
 template <class Iterator, class T>
-pass_watch set_pass(const container& in, const Iterator&, dataset_iterator<T> pass) {
-  const auto found = detail::find_iterator(in, Iterator::name, std::type_identity<typename Iterator::components>{});
+pass_watch set_pass(const container& in, std::string_view prefix, const Iterator&, dataset_iterator<T> pass) {
+  const auto found =
+      detail::find_iterator(in, prefix, Iterator::name, std::type_identity<typename Iterator::components>{});
   pass_watch watch = pass.watch();
   static_cast<runtime::iterator&>(*found).set(make_owned<pass_source<T>>(std::move(pass)));
   return watch;
@@ -6415,6 +6636,7 @@ inline constexpr bool fits_iterator =
 /// with another dataset of such elements.
 /// @param at a position of this dataset, `iterator_position`, where the pass goes on
 /// @param how budgets, and whether the pass is measured, as of `datasets::iterate`
+/// @param variable_prefix of the sessions that ask it
 /// @return what `explain` tells of a pass that is measured
 /// Throws InvalidArgument if the container has another iterator of this name, for a position of another dataset, and
 /// for a budget below 0.
@@ -6422,32 +6644,35 @@ inline constexpr bool fits_iterator =
 /// have one axis; the extents of tensors are looked at when they are given.
 /// @{
 template <detail::named_iterator Iterator, class T>
-void set_iterator(const container& in, const Iterator& it, const dataset<T>& of) {
+void set_iterator(const container& in, const Iterator& it, const dataset<T>& of,
+                  std::string_view variable_prefix = {}) {
   TAGMA_NEEDS_ELEMENTS;
   if constexpr (diagnose::fits_iterator<T, typename Iterator::components>)
-    datasets::detail::set_pass(in, it, of.iterator());
+    datasets::detail::set_pass(in, variable_prefix, it, of.iterator());
 }
 template <detail::named_iterator Iterator, class T, std::same_as<datasets::position> At>  // not of a list in braces
-void set_iterator(const container& in, const Iterator& it, const dataset<T>& of, const At& at) {
+void set_iterator(const container& in, const Iterator& it, const dataset<T>& of, const At& at,
+                  std::string_view variable_prefix = {}) {
   TAGMA_NEEDS_ELEMENTS;
   if constexpr (diagnose::fits_iterator<T, typename Iterator::components>)
-    datasets::detail::set_pass(in, it, of.resume(at));
+    datasets::detail::set_pass(in, variable_prefix, it, of.resume(at));
 }
 template <detail::named_iterator Iterator, class T>
 datasets::pass_watch set_iterator(const container& in, const Iterator& it, const dataset<T>& of,
-                                  const datasets::pass_options& how) {
+                                  const datasets::pass_options& how, std::string_view variable_prefix = {}) {
   TAGMA_NEEDS_ELEMENTS;
   if constexpr (diagnose::fits_iterator<T, typename Iterator::components>)
-    return datasets::detail::set_pass(in, it, datasets::iterate(of, how));
+    return datasets::detail::set_pass(in, variable_prefix, it, datasets::iterate(of, how));
   else
     return {};
 }
 template <detail::named_iterator Iterator, class T>
 datasets::pass_watch set_iterator(const container& in, const Iterator& it, const dataset<T>& of,
-                                  const datasets::pass_options& how, const datasets::position& at) {
+                                  const datasets::pass_options& how, const datasets::position& at,
+                                  std::string_view variable_prefix = {}) {
   TAGMA_NEEDS_ELEMENTS;
   if constexpr (diagnose::fits_iterator<T, typename Iterator::components>)
-    return datasets::detail::set_pass(in, it, datasets::iterate(of, how, at));
+    return datasets::detail::set_pass(in, variable_prefix, it, datasets::iterate(of, how, at));
   else
     return {};
 }
@@ -6455,11 +6680,14 @@ datasets::pass_watch set_iterator(const container& in, const Iterator& it, const
 #undef TAGMA_NEEDS_ELEMENTS
 
 /// Where an iterator is, behind the elements that runs have asked for: a few whole numbers, for `set_iterator` with the
-/// same dataset in any process. Throws FailedPrecondition if it was given no dataset.
+/// same dataset in any process. One that was made for a run that was late or cancelled is not among them.
+/// @param variable_prefix of the sessions that ask it
+/// Throws FailedPrecondition if it was given no dataset.
 template <detail::named_iterator Iterator>
-[[nodiscard]] datasets::position iterator_position(const container& in, const Iterator&) {
-  const auto found =
-      datasets::detail::find_iterator(in, Iterator::name, std::type_identity<typename Iterator::components>{});
+[[nodiscard]] datasets::position iterator_position(const container& in, const Iterator&,
+                                                   std::string_view variable_prefix = {}) {
+  const auto found = datasets::detail::find_iterator(in, variable_prefix, Iterator::name,
+                                                     std::type_identity<typename Iterator::components>{});
   datasets::detail::awaited_position asked;
   auto& iterator = static_cast<runtime::iterator&>(*found);
   iterator.find_position(asked);

@@ -4679,7 +4679,7 @@ TAGMA_DECL std::byte* receive_step::place(const tensor_spec& come) {
 
 namespace tagma::runtime {
 
-/// Somebody who asks for something. It is told once when it has it, and may ask again then.
+/// Somebody who asks for something. It is told once when it has it or was cancelled, and may ask again then, or go.
 class served_request {
  public:
   served_request() = default;
@@ -4695,19 +4695,17 @@ class served_request {
   /// Told by any thread; no lock is held.
   /// @param error nullptr if it has what it asked for
   virtual void ended(std::exception_ptr error) noexcept = 0;
-
-  bool cancelled_ = false;
 };
 
 class serving : public resource {
  public:
   using resource::resource;
 
-  /// Ends a request with Cancelled, unless it has ended.
+  /// Ends a request with Cancelled, unless it has ended. What is being made for it is for the next one.
   void cancel(served_request& request);
   /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
   void settle() const;
-  /// Requests that wait, or are served.
+  /// Requests that wait, or are served and were not cancelled.
   [[nodiscard]] std::size_t waiting();
   /// What errors call it.
   [[nodiscard]] virtual std::string text() const = 0;
@@ -4715,21 +4713,28 @@ class serving : public resource {
  protected:
   /// `request` lives until it is told. Throws ResourceExhausted if the system has no thread.
   void ask(served_request& request);
-  /// Ends the thread; whoever derives from this calls it as it is destroyed. Nobody asks any more.
+  /// Ends the thread, as soon as what it does ends; whoever derives from this calls it as it is destroyed. Nobody asks
+  /// any more.
   void stop();
   [[nodiscard]] mutex& lock() { return mutex_; }
-  /// With the lock.
-  [[nodiscard]] static bool is_cancelled(const served_request& request) { return request.cancelled_; }
+  /// With the lock: whether somebody still waits for what is being served.
+  [[nodiscard]] bool is_wanted() const { return now_ != nullptr && !stopping_; }
 
-  /// On the thread: does what is asked, or throws.
-  virtual void serve(served_request& request) = 0;
-  /// With the lock, while `request` is served: whoever serves it need not go on. Nobody that this tells may ask for the
+  /// @name What is served, on the thread; in this order.
+  /// @{
+  /// With the lock: notes what is asked. The request may end and go from here on.
+  virtual void begin(const served_request& request) = 0;
+  /// Makes it, in memory of its own, or throws.
+  virtual void serve() = 0;
+  /// With the lock: gives it away.
+  virtual void give(served_request& request) = 0;
+  /// The same, where nobody wants it any more: it is kept for the next request.
+  /// @param error that `serve` threw, or nullptr
+  virtual void keep(std::exception_ptr error) = 0;
+  /// @}
+  /// With the lock, by any thread while something is served: it need not go on. Nobody that this tells may ask for the
   /// lock.
-  virtual void interrupt(served_request& request) = 0;
-  /// With the lock: `request` was served.
-  virtual void given(served_request&) {}
-  /// The same, but nobody wants it any more.
-  virtual void take_back(served_request&) {}
+  virtual void interrupt() = 0;
 
  private:
   void start();
@@ -4740,9 +4745,9 @@ class serving : public resource {
   mutex mutex_;
   wait_word asked_;
   std::deque<served_request*> requests_;
-  served_request* now_ = nullptr;  // the thread alone changes it, with the lock
+  served_request* now_ = nullptr;  // nullptr also where the one that is served was cancelled
   atomic<int> telling_{0};
-  bool stopping_ = false;
+  bool serves_ = false, stopping_ = false;
   std::thread thread_;
 };
 
@@ -4757,6 +4762,7 @@ class serving : public resource {
 
 #include <sched.h>
 
+#include <algorithm>
 #include <system_error>
 
 namespace tagma::runtime {
@@ -4765,17 +4771,13 @@ TAGMA_COLD TAGMA_DECL void serving::cancel(served_request& request) {
   {
     const mutex_lock lock(mutex_);
     if (now_ == &request) {
-      request.cancelled_ = true;
-      return interrupt(request);
+      now_ = nullptr;
+      interrupt();
+    } else {
+      const auto at = std::find(requests_.begin(), requests_.end(), &request);
+      if (at == requests_.end()) return;
+      requests_.erase(at);
     }
-    bool waited = false;
-    for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
-      if (*at == &request) {
-        requests_.erase(at);
-        waited = true;
-        break;
-      }
-    if (!waited) return;
     telling_.fetch_add(1);
   }
   request.ended(error_of_cancelled());
@@ -4792,7 +4794,6 @@ TAGMA_DECL void serving::settle() const {
 }
 
 TAGMA_COLD TAGMA_DECL void serving::ask(served_request& request) {
-  request.cancelled_ = false;
   {
     const mutex_lock lock(mutex_);
     if (!thread_.joinable()) start();
@@ -4806,6 +4807,7 @@ TAGMA_COLD TAGMA_DECL void serving::stop() {
   {
     const mutex_lock lock(mutex_);
     stopping_ = true;
+    if (serves_) interrupt();
   }
   asked_.change(true);
   thread_.join();
@@ -4828,31 +4830,34 @@ TAGMA_DECL void serving::work() {
       if (!requests_.empty()) {
         now_ = requests_.front();
         requests_.pop_front();
+        begin(*now_);
+        serves_ = true;
       }
     }
-    if (now_ == nullptr)
-      asked_.wait(seen);
-    else
+    if (serves_)
       serve_now();
+    else
+      asked_.wait(seen);
   }
 }
 
 TAGMA_DECL void serving::serve_now() {
-  served_request& r = *now_;
   std::exception_ptr error;
   try {
-    serve(r);
+    serve();
   } catch (...) {
     error = std::current_exception();
   }
+  served_request* asked = nullptr;
   {
     const mutex_lock lock(mutex_);
-    if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
-    if (r.cancelled_) error = error_of_cancelled();
-    now_ = nullptr;
+    serves_ = false;
+    asked = std::exchange(now_, nullptr);
+    if (asked == nullptr) return keep(std::move(error));
+    if (error == nullptr) give(*asked);
     telling_.fetch_add(1);
   }
-  r.ended(std::move(error));
+  asked->ended(std::move(error));
   telling_.fetch_sub(1, memory_order::release);
 }
 
@@ -4891,7 +4896,8 @@ class element_source {
   [[nodiscard]] virtual owned<held_element> make_element() const = 0;
   /// False at the end. `to` is one that this has made.
   [[nodiscard]] virtual bool next(held_element& to, const run_limits& limits) = 0;
-  [[nodiscard]] virtual std::vector<std::int64_t> position() const = 0;
+  /// @param before of the element that `next` gave last, or else behind it
+  [[nodiscard]] virtual std::vector<std::int64_t> position(bool before) const = 0;
 };
 
 /// Somebody who asks for an element, or for the position of the iterator.
@@ -4907,7 +4913,7 @@ class element_request : public served_request {
 
  private:
   friend class iterator;
-  std::uint64_t pass_ = 0;
+  std::uint64_t made_by_ = 0;  // the pass of that element
 };
 
 class iterator final : public serving {
@@ -4928,16 +4934,25 @@ class iterator final : public serving {
   void find_position(element_request& request);
 
  private:
-  TAGMA_DECL void serve(served_request& asked) override;
-  void take_fresh(const element_request& request);
-  void interrupt(served_request&) override { stop_.cancel(); }
+  TAGMA_DECL void begin(const served_request& asked) override;
+  TAGMA_DECL void serve() override;
+  TAGMA_DECL void give(served_request& asked) override;
+  TAGMA_DECL void keep(std::exception_ptr error) override;
+  void interrupt() override { stop_.cancel(); }
+  void take_fresh();
 
   const std::vector<tensor_spec> components_;
   owned<element_source> fresh_;
+  cancellation stop_;
   // Of the thread alone.
   owned<element_source> source_;
-  std::uint64_t pass_ = 0;  // requests have an element that was made by this pass, or by an earlier one
-  cancellation stop_;
+  std::uint64_t pass_ = 0;  // elements were made by this pass, or by an earlier one
+  bool asks_position_ = false;
+  std::vector<std::int64_t> position_;
+  owned<held_element> made_;
+  std::uint64_t made_by_ = 0;
+  bool is_made_ = false;       // it has an element that nobody has
+  std::exception_ptr failed_;  // that element's error
 };
 
 }  // namespace tagma::runtime
@@ -4984,34 +4999,62 @@ TAGMA_COLD TAGMA_DECL void iterator::find_position(element_request& request) {
   ask(request);
 }
 
-TAGMA_DECL void iterator::serve(served_request& asked) {
-  auto& request = static_cast<element_request&>(asked);
-  take_fresh(request);
+TAGMA_DECL void iterator::begin(const served_request& asked) {
+  stop_.reset();
+  asks_position_ = static_cast<const element_request&>(asked).asks_position;
+}
+
+TAGMA_DECL void iterator::serve() {
+  take_fresh();
   if (source_ == nullptr) {
     std::string declared;
     for (const tensor_spec& c : components_) append_parts(declared, {declared.empty() ? "" : ", ", to_string(c)});
     fail(status_code::failed_precondition,
          {text(), " has not been initialized: tagma::set_iterator gives it a dataset of ", declared});
   }
-  if (request.asks_position) {
-    request.position = source_->position();
+  if (asks_position_) {
+    position_ = source_->position(is_made_ || failed_ != nullptr);
     return;
   }
-  if (request.pass_ != pass_) request.element = source_->make_element();
-  request.pass_ = pass_;
-  if (!source_->next(*request.element, stop_with(stop_)))
-    fail(status_code::out_of_range, {text(), ": end of sequence"});
+  if (failed_ != nullptr) std::rethrow_exception(std::exchange(failed_, nullptr));
+  if (is_made_) return;
+  if (made_by_ != pass_) made_ = source_->make_element();
+  made_by_ = pass_;
+  if (!source_->next(*made_, stop_with(stop_))) fail(status_code::out_of_range, {text(), ": end of sequence"});
+  is_made_ = true;
 }
 
-TAGMA_DECL void iterator::take_fresh(const element_request& request) {
+TAGMA_DECL void iterator::give(served_request& asked) {
+  auto& request = static_cast<element_request&>(asked);
+  if (asks_position_) {
+    request.position.swap(position_);
+    return;
+  }
+  std::swap(request.element, made_);
+  std::swap(request.made_by_, made_by_);
+  is_made_ = false;
+}
+
+TAGMA_DECL void iterator::keep(std::exception_ptr error) {
+  if (error == nullptr || asks_position_) return;
+  try {
+    std::rethrow_exception(error);
+  } catch (const tagma::error& e) {
+    if (e.code() == status_code::cancelled) return;  // it was interrupted, and took no element
+  } catch (...) {
+  }
+  failed_ = std::move(error);
+}
+
+TAGMA_DECL void iterator::take_fresh() {
   owned<element_source> gone;  // without the lock: its threads end
   const mutex_lock locked(lock());
-  stop_.reset();
-  if (is_cancelled(request)) stop_.cancel();
   if (fresh_ == nullptr) return;
   gone = std::move(source_);
   source_ = std::move(fresh_);
   ++pass_;
+  is_made_ = false;
+  failed_ = nullptr;
 }
 
 }  // namespace tagma::runtime
@@ -6545,6 +6588,11 @@ enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 namespace detail {
 
+/// What messages call a format.
+[[nodiscard]] constexpr std::string_view name_of(compression format) {
+  return format == compression::zlib ? "zlib" : format == compression::deflate ? "deflate" : "gzip";
+}
+
 #if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
 
 /// The number by which zlib knows a format.
@@ -6555,7 +6603,7 @@ namespace detail {
 /// zlib's state, which must not move.
 class inflation {
  public:
-  explicit inflation(compression format) {
+  explicit inflation(compression format) : format_(format) {
     if (inflateInit2(&stream_, window_bits(format)) != Z_OK)
       fail(status_code::resource_exhausted, "zlib has no memory to unpack with");
   }
@@ -6577,13 +6625,14 @@ class inflation {
     out = out.subspan(out_size - stream_.avail_out);
     if (status == Z_MEM_ERROR) fail(status_code::resource_exhausted, {name, ": zlib has no memory to unpack it"});
     if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-      fail(status_code::data_loss,
-           {name, ": corrupted gzip data: ", stream_.msg == nullptr ? "it needs a dictionary" : stream_.msg});
+      fail(status_code::data_loss, {name, ": corrupted ", name_of(format_),
+                                    " data: ", stream_.msg == nullptr ? "it needs a dictionary" : stream_.msg});
     return status == Z_STREAM_END;
   }
   void restart() { (void)inflateReset(&stream_); }
 
  private:
+  compression format_;
   z_stream stream_{};
 };
 
@@ -6740,7 +6789,7 @@ TAGMA_DECL std::size_t inflated_source::read(std::span<std::byte> to) {
   std::span<std::byte> left = to;
   while (left.size() == to.size() && !(ended_ && !next_member())) {
     if (in_.empty() && !refill() && !pending_)
-      fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
+      fail(status_code::data_loss, {name(), ": corrupted ", detail::name_of(format_), " data: it ends too early"});
     ended_ = state_->step(in_, left, name());
     pending_ = left.empty();  // there may be more, which needs no more to be read
   }
@@ -7573,17 +7622,23 @@ class reader final : public serving {
     TAGMA_DECL void ended(std::exception_ptr e) noexcept override;
   };
 
-  TAGMA_DECL void serve(served_request& asked) override;
-  TAGMA_DECL void interrupt(served_request& asked) override;
-  TAGMA_DECL void given(served_request& asked) override;
-  TAGMA_DECL void take_back(served_request& asked) override;
+  TAGMA_DECL void begin(const served_request& asked) override;
+  TAGMA_DECL void serve() override;
+  TAGMA_DECL void give(served_request& asked) override;
+  TAGMA_DECL void keep(std::exception_ptr error) override;
+  TAGMA_DECL void interrupt() override;
   /// What was read before an error is given first, and the error to the next request.
-  void fill(read_request& r);
-  [[nodiscard]] std::string next_file(read_request& r);
+  void fill(queue& files);
+  [[nodiscard]] std::string next_file(queue& files);
   const reader_options options_;
   std::int64_t produced_ = 0, completed_ = 0;
-  bool leaves_ = false, waits_ = false;
+  bool leaves_ = false;
+  queue* waits_for_ = nullptr;
   // Of the thread alone.
+  counted<queue> files_;  // which stays while a file is waited for, though nobody wants it any more
+  std::size_t most_ = 0;
+  std::vector<io::record> taken_;
+  bool took_name_ = false;  // of a file, or of what failed before
   awaited_file file_;
   io::open_records current_;
   std::deque<io::record> back_;  // read for somebody who was cancelled
@@ -7598,6 +7653,8 @@ class reader final : public serving {
 
 /// @file
 /// Definitions of reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <iterator>
 
 namespace tagma::runtime {
 
@@ -7631,9 +7688,7 @@ TAGMA_COLD TAGMA_DECL reader::reader(std::string name, const reader_options& opt
 
 TAGMA_DECL reader::~reader() { stop(); }
 
-TAGMA_DECL std::string reader::text() const {
-  return sentence({to_string(options_.kind), " '", name(), "'"});
-}
+TAGMA_DECL std::string reader::text() const { return sentence({to_string(options_.kind), " '", name(), "'"}); }
 
 TAGMA_COLD TAGMA_DECL void reader::check(const reader_options& other) const {
   if (options_.kind != other.kind)
@@ -7680,48 +7735,62 @@ TAGMA_DECL void reader::awaited_file::ended(std::exception_ptr e) noexcept {
   done.set();
 }
 
-TAGMA_DECL void reader::serve(served_request& asked) {
+TAGMA_DECL void reader::begin(const served_request& asked) {
+  const auto& request = static_cast<const read_request&>(asked);
+  files_ = counted<queue>(request.files_);
+  most_ = request.most_;
+}
+
+TAGMA_DECL void reader::serve() {
+  const counted<queue> files = std::move(files_);
   bool leaves = false;
   {
     const mutex_lock locked(lock());
     leaves = std::exchange(leaves_, false);
   }
   if (leaves) current_ = {}, back_.clear(), failed_ = nullptr;
-  fill(static_cast<read_request&>(asked));
+  taken_.clear();
+  took_name_ = false;
+  fill(*files);
 }
 
-TAGMA_DECL void reader::interrupt(served_request& asked) {
+TAGMA_DECL void reader::interrupt() {
   // Whoever is told of this only marks something as done: nobody asks for the lock.
-  if (waits_) static_cast<read_request&>(asked).files_->cancel(file_);
+  if (waits_for_ != nullptr) waits_for_->cancel(file_);
 }
 
-TAGMA_DECL void reader::given(served_request& asked) {
-  produced_ += static_cast<std::int64_t>(static_cast<read_request&>(asked).records.size());
+TAGMA_DECL void reader::give(served_request& asked) {
+  produced_ += static_cast<std::int64_t>(taken_.size());
+  static_cast<read_request&>(asked).records.swap(taken_);
 }
 
-TAGMA_DECL void reader::take_back(served_request& asked) {
-  for (io::record& one : static_cast<read_request&>(asked).records) back_.push_back(std::move(one));
+TAGMA_DECL void reader::keep(std::exception_ptr error) {
+  if (error != nullptr && took_name_) failed_ = std::move(error);
+  if (error == nullptr)
+    back_.insert(back_.begin(), std::make_move_iterator(taken_.begin()), std::make_move_iterator(taken_.end()));
+  taken_.clear();
 }
 
-TAGMA_DECL void reader::fill(read_request& r) {
-  while (r.records.size() < r.most_) {
+TAGMA_DECL void reader::fill(queue& files) {
+  while (taken_.size() < most_) {
     if (!back_.empty()) {
-      r.records.push_back(std::move(back_.front()));
+      taken_.push_back(std::move(back_.front()));
       back_.pop_front();
       continue;
     }
     if (failed_ != nullptr) {
-      if (r.records.empty()) std::rethrow_exception(std::exchange(failed_, nullptr));
-      return;
+      if (!taken_.empty()) return;
+      took_name_ = true;
+      std::rethrow_exception(std::exchange(failed_, nullptr));
     }
     if (!current_) {
-      if (!r.records.empty()) return;
-      current_ = open_records(options_, next_file(r));
+      if (!taken_.empty()) return;
+      current_ = open_records(options_, next_file(files));
     }
     try {
       std::string_view value;
       if (current_.next(value)) {
-        r.records.push_back({current_.key(), std::string(value)});
+        taken_.push_back({current_.key(), std::string(value)});
       } else {
         current_ = {};
         const mutex_lock locked(lock());
@@ -7734,27 +7803,29 @@ TAGMA_DECL void reader::fill(read_request& r) {
   }
 }
 
-TAGMA_DECL std::string reader::next_file(read_request& r) {
+TAGMA_DECL std::string reader::next_file(queue& files) {
+  took_name_ = false;
   file_.done.clear();
-  r.files_->dequeue(file_, 1);
+  files.dequeue(file_, 1);
   {
     const mutex_lock locked(lock());
-    waits_ = true;
-    if (is_cancelled(r)) r.files_->cancel(file_);
+    waits_for_ = &files;
+    if (!is_wanted()) files.cancel(file_);
   }
   file_.done.wait();
   {
     const mutex_lock locked(lock());
-    waits_ = false;
+    waits_for_ = nullptr;
   }
-  r.files_->settle();
+  files.settle();
   if (file_.error != nullptr) std::rethrow_exception(std::exchange(file_.error, nullptr));
+  took_name_ = true;
   const raw_view name = file_.elements.front().component(0);
   if (file_.elements.front().components() != 1 || name.type != dtype::string || name.dims.elements() != 1)
     fail(status_code::invalid_argument,
-         {text(), ": ", r.files_->text(), " has tuples that are not one text, the name of a file"});
+         {text(), ": ", files.text(), " has tuples that are not one text, the name of a file"});
   std::string path(*static_cast<const string_element*>(name.data));
-  r.files_->reuse(std::move(file_.elements));
+  files.reuse(std::move(file_.elements));
   return path;
 }
 

@@ -9039,7 +9039,7 @@ TAGMA_COLD TAGMA_DECL void queue::end_with_few(queue_attempt& a) {
 
 namespace tagma::runtime {
 
-/// Somebody who asks for something. It is told once when it has it, and may ask again then.
+/// Somebody who asks for something. It is told once when it has it or was cancelled, and may ask again then, or go.
 class served_request {
  public:
   served_request() = default;
@@ -9055,19 +9055,17 @@ class served_request {
   /// Told by any thread; no lock is held.
   /// @param error nullptr if it has what it asked for
   virtual void ended(std::exception_ptr error) noexcept = 0;
-
-  bool cancelled_ = false;
 };
 
 class serving : public resource {
  public:
   using resource::resource;
 
-  /// Ends a request with Cancelled, unless it has ended.
+  /// Ends a request with Cancelled, unless it has ended. What is being made for it is for the next one.
   void cancel(served_request& request);
   /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
   void settle() const;
-  /// Requests that wait, or are served.
+  /// Requests that wait, or are served and were not cancelled.
   [[nodiscard]] std::size_t waiting();
   /// What errors call it.
   [[nodiscard]] virtual std::string text() const = 0;
@@ -9075,21 +9073,28 @@ class serving : public resource {
  protected:
   /// `request` lives until it is told. Throws ResourceExhausted if the system has no thread.
   void ask(served_request& request);
-  /// Ends the thread; whoever derives from this calls it as it is destroyed. Nobody asks any more.
+  /// Ends the thread, as soon as what it does ends; whoever derives from this calls it as it is destroyed. Nobody asks
+  /// any more.
   void stop();
   [[nodiscard]] mutex& lock() { return mutex_; }
-  /// With the lock.
-  [[nodiscard]] static bool is_cancelled(const served_request& request) { return request.cancelled_; }
+  /// With the lock: whether somebody still waits for what is being served.
+  [[nodiscard]] bool is_wanted() const { return now_ != nullptr && !stopping_; }
 
-  /// On the thread: does what is asked, or throws.
-  virtual void serve(served_request& request) = 0;
-  /// With the lock, while `request` is served: whoever serves it need not go on. Nobody that this tells may ask for the
+  /// @name What is served, on the thread; in this order.
+  /// @{
+  /// With the lock: notes what is asked. The request may end and go from here on.
+  virtual void begin(const served_request& request) = 0;
+  /// Makes it, in memory of its own, or throws.
+  virtual void serve() = 0;
+  /// With the lock: gives it away.
+  virtual void give(served_request& request) = 0;
+  /// The same, where nobody wants it any more: it is kept for the next request.
+  /// @param error that `serve` threw, or nullptr
+  virtual void keep(std::exception_ptr error) = 0;
+  /// @}
+  /// With the lock, by any thread while something is served: it need not go on. Nobody that this tells may ask for the
   /// lock.
-  virtual void interrupt(served_request& request) = 0;
-  /// With the lock: `request` was served.
-  virtual void given(served_request&) {}
-  /// The same, but nobody wants it any more.
-  virtual void take_back(served_request&) {}
+  virtual void interrupt() = 0;
 
  private:
   void start();
@@ -9100,9 +9105,9 @@ class serving : public resource {
   mutex mutex_;
   wait_word asked_;
   std::deque<served_request*> requests_;
-  served_request* now_ = nullptr;  // the thread alone changes it, with the lock
+  served_request* now_ = nullptr;  // nullptr also where the one that is served was cancelled
   atomic<int> telling_{0};
-  bool stopping_ = false;
+  bool serves_ = false, stopping_ = false;
   std::thread thread_;
 };
 
@@ -9117,6 +9122,7 @@ class serving : public resource {
 
 #include <sched.h>
 
+#include <algorithm>
 #include <system_error>
 
 namespace tagma::runtime {
@@ -9125,17 +9131,13 @@ TAGMA_COLD TAGMA_DECL void serving::cancel(served_request& request) {
   {
     const mutex_lock lock(mutex_);
     if (now_ == &request) {
-      request.cancelled_ = true;
-      return interrupt(request);
+      now_ = nullptr;
+      interrupt();
+    } else {
+      const auto at = std::find(requests_.begin(), requests_.end(), &request);
+      if (at == requests_.end()) return;
+      requests_.erase(at);
     }
-    bool waited = false;
-    for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
-      if (*at == &request) {
-        requests_.erase(at);
-        waited = true;
-        break;
-      }
-    if (!waited) return;
     telling_.fetch_add(1);
   }
   request.ended(error_of_cancelled());
@@ -9152,7 +9154,6 @@ TAGMA_DECL void serving::settle() const {
 }
 
 TAGMA_COLD TAGMA_DECL void serving::ask(served_request& request) {
-  request.cancelled_ = false;
   {
     const mutex_lock lock(mutex_);
     if (!thread_.joinable()) start();
@@ -9166,6 +9167,7 @@ TAGMA_COLD TAGMA_DECL void serving::stop() {
   {
     const mutex_lock lock(mutex_);
     stopping_ = true;
+    if (serves_) interrupt();
   }
   asked_.change(true);
   thread_.join();
@@ -9188,31 +9190,34 @@ TAGMA_DECL void serving::work() {
       if (!requests_.empty()) {
         now_ = requests_.front();
         requests_.pop_front();
+        begin(*now_);
+        serves_ = true;
       }
     }
-    if (now_ == nullptr)
-      asked_.wait(seen);
-    else
+    if (serves_)
       serve_now();
+    else
+      asked_.wait(seen);
   }
 }
 
 TAGMA_DECL void serving::serve_now() {
-  served_request& r = *now_;
   std::exception_ptr error;
   try {
-    serve(r);
+    serve();
   } catch (...) {
     error = std::current_exception();
   }
+  served_request* asked = nullptr;
   {
     const mutex_lock lock(mutex_);
-    if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
-    if (r.cancelled_) error = error_of_cancelled();
-    now_ = nullptr;
+    serves_ = false;
+    asked = std::exchange(now_, nullptr);
+    if (asked == nullptr) return keep(std::move(error));
+    if (error == nullptr) give(*asked);
     telling_.fetch_add(1);
   }
-  r.ended(std::move(error));
+  asked->ended(std::move(error));
   telling_.fetch_sub(1, memory_order::release);
 }
 
