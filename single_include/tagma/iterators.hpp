@@ -5762,8 +5762,7 @@ class dataset {
           status_code::invalid_argument,
           "global_shuffle: needs elements that have numbers, as those of tensors and ranges; behind a filter or files, "
           "shuffle with a buffer, or shuffle the names of the files; behind a cache in a file or of a map in any "
-          "order, "
-          "shuffle with a buffer, or before the cache");
+          "order, shuffle with a buffer, or before the cache");
     if (datasets::stage_of<T> behind = stage_->permuted(seed, how.reshuffle)) return dataset(std::move(behind));
     return made<T, datasets::detail::permuted<T>>(stage_, seed, how.reshuffle);
   }
@@ -6362,7 +6361,7 @@ class iterator final : public serving {
   // Of the thread alone.
   owned<element_source> source_;
   std::uint64_t pass_ = 0;  // elements were made by this pass, or by an earlier one
-  bool asks_position_ = false;
+  bool asks_position_ = false, asked_source_ = false;
   std::vector<std::int64_t> position_;
   owned<held_element> made_;
   std::uint64_t made_by_ = 0;
@@ -6417,6 +6416,7 @@ TAGMA_COLD TAGMA_DECL void iterator::find_position(element_request& request) {
 TAGMA_DECL void iterator::begin(const served_request& asked) {
   stop_.reset();
   asks_position_ = static_cast<const element_request&>(asked).asks_position;
+  asked_source_ = false;
 }
 
 TAGMA_DECL void iterator::serve() {
@@ -6431,10 +6431,12 @@ TAGMA_DECL void iterator::serve() {
     position_ = source_->position(is_made_ || failed_ != nullptr);
     return;
   }
-  if (failed_ != nullptr) std::rethrow_exception(std::exchange(failed_, nullptr));
+  asked_source_ = failed_ != nullptr;
+  if (asked_source_) std::rethrow_exception(std::exchange(failed_, nullptr));
   if (is_made_) return;
   if (made_by_ != pass_) made_ = source_->make_element();
   made_by_ = pass_;
+  asked_source_ = true;
   if (!source_->next(*made_, stop_with(stop_))) fail(status_code::out_of_range, {text(), ": end of sequence"});
   is_made_ = true;
 }
@@ -6451,7 +6453,7 @@ TAGMA_DECL void iterator::give(served_request& asked) {
 }
 
 TAGMA_DECL void iterator::keep(std::exception_ptr error) {
-  if (error == nullptr || asks_position_) return;
+  if (error == nullptr || !asked_source_) return;  // the next request meets what was wrong before that by itself
   try {
     std::rethrow_exception(error);
   } catch (const tagma::error& e) {

@@ -266,8 +266,7 @@ class dataset {
           status_code::invalid_argument,
           "global_shuffle: needs elements that have numbers, as those of tensors and ranges; behind a filter or files, "
           "shuffle with a buffer, or shuffle the names of the files; behind a cache in a file or of a map in any "
-          "order, "
-          "shuffle with a buffer, or before the cache");
+          "order, shuffle with a buffer, or before the cache");
     if (datasets::stage_of<T> behind = stage_->permuted(seed, how.reshuffle)) return dataset(std::move(behind));
     return made<T, datasets::detail::permuted<T>>(stage_, seed, how.reshuffle);
   }

@@ -91,7 +91,7 @@ class iterator final : public serving {
   // Of the thread alone.
   owned<element_source> source_;
   std::uint64_t pass_ = 0;  // elements were made by this pass, or by an earlier one
-  bool asks_position_ = false;
+  bool asks_position_ = false, asked_source_ = false;
   std::vector<std::int64_t> position_;
   owned<held_element> made_;
   std::uint64_t made_by_ = 0;

@@ -45,6 +45,7 @@ TAGMA_COLD TAGMA_DECL void iterator::find_position(element_request& request) {
 TAGMA_DECL void iterator::begin(const served_request& asked) {
   stop_.reset();
   asks_position_ = static_cast<const element_request&>(asked).asks_position;
+  asked_source_ = false;
 }
 
 TAGMA_DECL void iterator::serve() {
@@ -59,10 +60,12 @@ TAGMA_DECL void iterator::serve() {
     position_ = source_->position(is_made_ || failed_ != nullptr);
     return;
   }
-  if (failed_ != nullptr) std::rethrow_exception(std::exchange(failed_, nullptr));
+  asked_source_ = failed_ != nullptr;
+  if (asked_source_) std::rethrow_exception(std::exchange(failed_, nullptr));
   if (is_made_) return;
   if (made_by_ != pass_) made_ = source_->make_element();
   made_by_ = pass_;
+  asked_source_ = true;
   if (!source_->next(*made_, stop_with(stop_))) fail(status_code::out_of_range, {text(), ": end of sequence"});
   is_made_ = true;
 }
@@ -79,7 +82,7 @@ TAGMA_DECL void iterator::give(served_request& asked) {
 }
 
 TAGMA_DECL void iterator::keep(std::exception_ptr error) {
-  if (error == nullptr || asks_position_) return;
+  if (error == nullptr || !asked_source_) return;  // the next request meets what was wrong before that by itself
   try {
     std::rethrow_exception(error);
   } catch (const tagma::error& e) {
