@@ -54,7 +54,8 @@ static_assert(stops());
 /// What a gradient sums over rows: `u` alone if signs and factors of columns were taken out.
 template <class T, class Scale>
 constexpr bool sums_what_is_fed(const Scale& scale) {
-  constexpr auto rows = placeholder<"rows", T, 5, 3>(), u = placeholder<"u", T, 5, 3>();
+  constexpr auto rows = placeholder<"rows", T, 5, 3>();
+  constexpr auto u = placeholder<"u", T, 5, 3>();
   constexpr auto mean = placeholder<"mean", T, 3>();
   const auto built = build(gradient(sum((rows - mean) * scale * u), mean));
   const auto g = view_of(built);
