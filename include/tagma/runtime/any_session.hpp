@@ -107,6 +107,7 @@ struct named_plan {
     }
     if (waits) kernels.waiting = &started_steps<bound_plan>::make;
     if (plan::finds_extents(view.nodes)) kernels.late = &late_steps<bound_plan>::make;
+    if (has_rows(view.nodes, view.steps, view.attributes)) kernels.rows = &row_blocks<bound_plan>::make;
   }
   named_plan(const named_plan&) = delete;
   named_plan& operator=(const named_plan&) = delete;

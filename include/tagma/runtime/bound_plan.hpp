@@ -53,6 +53,8 @@ class bound_plan {
   [[nodiscard]] step_runner* shared_steps() { return runner_.shares() || asynchronous_ ? &runner_ : nullptr; }
   /// What runs the steps if some of them are done more than once, else nullptr.
   [[nodiscard]] loop_steps* loops() const { return loops_.get(); }
+  /// What does some steps together, in blocks of rows, unless a run is recorded; or nullptr.
+  [[nodiscard]] row_steps* rows() const { return rows_.get(); }
   /// What runs the steps if some of them are on devices that are no CPUs, else nullptr.
   [[nodiscard]] accelerated_steps* device_steps() const { return device_steps_.get(); }
   /// True if a step may wait without a thread, and `shared_steps` runs the steps.
@@ -222,6 +224,7 @@ class bound_plan {
   owned<variable_access> access_;
   owned<accelerated_steps> device_steps_;
   owned<loop_steps> loops_;
+  owned<row_steps> rows_;  // where steps are done in blocks of rows
 };
 
 }  // namespace tagma::runtime

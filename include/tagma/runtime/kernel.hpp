@@ -85,6 +85,7 @@ struct kernel_args {
   ir::attribute_list attributes;
   std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
   bool repeated = false;             ///< part of a loop of the plan: calls follow each other closely
+  bool continued = false;            ///< of a sum: adds to what is there
   array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
   shape declared_out;
   const carried_value* value = nullptr;  ///< what the program carries for this node
@@ -197,6 +198,14 @@ class late_extents {
   void* from = nullptr;
 };
 
+/// Does some steps of a bound plan together, in blocks of their rows.
+class row_steps {
+ public:
+  virtual ~row_steps() = default;
+  /// False if step `s` is done by itself. Else it is done with others, when the first of them is asked for.
+  virtual bool run(std::size_t s, const run_context& context) = 0;
+};
+
 /// The kernels of the steps of a plan, in their order.
 struct kernel_tables {
   array_view<const kernel_entry> cpu;
@@ -216,6 +225,8 @@ struct kernel_tables {
   /// Does the steps of a plan with loops, on the thread that calls or, if there is one, on one of `pool`.
   void (*run_loops)(loop_steps& loops, run_control& control, run_steps& steps, const session_pools& pools,
                     step_pool* pool) = nullptr;
+  /// Makes what does steps in blocks of rows, or nothing; nullptr if the program has no operations on rows.
+  owned<row_steps> (*rows)(bound_plan& plan, const run_context& context) = nullptr;
 };
 
 /// True if one of the kernels may wait.

@@ -10,6 +10,7 @@
 #include "tagma/plan/late.hpp"
 #include "tagma/runtime/loop_runner.hpp"
 #include "tagma/runtime/pinned_variables.hpp"
+#include "tagma/runtime/row_blocks.hpp"
 #include "tagma/runtime/session_pools.hpp"
 
 namespace tagma::runtime {
@@ -373,6 +374,9 @@ template <class Plan>
   if constexpr (starts_any(kernel_table<Plan>::entries))
     tables.waiting = &started_steps<bound_plan, waits_of<Plan>()>::make;
   if constexpr (plan::finds_extents(Plan::nodes)) tables.late = &late_steps<bound_plan_of<Plan>>::make;
+  if constexpr (!Plan::where::is_accelerated && Plan::loops.size() == 0 &&
+                has_rows(Plan::nodes, Plan::steps, Plan::attributes))
+    tables.rows = &row_blocks<bound_plan>::make;
   return tables;
 }
 

@@ -382,7 +382,7 @@ template <class T, class Join>
   const T* from = args.in[0].as<const T>();
   const std::int64_t results = args.out.elements();
   C* const to = wide_result<T>(args);
-  for (std::int64_t i = 0; i < results; ++i) to[i] = Join::template neutral<C>();
+  for (std::int64_t i = 0; i < results && !args.continued; ++i) to[i] = Join::template neutral<C>();
   if (args.in[0].elements() > 0) {
     if (axes.count == 0) {
       to[0] = static_cast<C>(from[0]);
