@@ -54,7 +54,14 @@ class bound_plan {
   /// What runs the steps if some of them are done more than once, else nullptr.
   [[nodiscard]] loop_steps* loops() const { return loops_.get(); }
   /// What does some steps together, in blocks of rows, unless a run is recorded; or nullptr.
-  [[nodiscard]] row_steps* rows() const { return rows_.get(); }
+  [[nodiscard]] row_steps* rows() const { return rows_; }
+  /// True if one device does all steps in the order of the plan, each once.
+  [[nodiscard]] bool is_in_order() const { return plain_ && !loops_ && !runner_.shares() && !asynchronous_; }
+  void set_rows(row_steps* rows) {
+    states_[calls_.size()] = owned<kernel_state>(rows);
+    rows_ = rows;
+    plain_ = false;
+  }
   /// What runs the steps if some of them are on devices that are no CPUs, else nullptr.
   [[nodiscard]] accelerated_steps* device_steps() const { return device_steps_.get(); }
   /// True if a step may wait without a thread, and `shared_steps` runs the steps.
@@ -207,7 +214,8 @@ class bound_plan {
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
-  heap_array<owned<kernel_state>> states_;
+  heap_array<owned<kernel_state>> states_;  // of the steps, and of what does some of them in blocks
+  row_steps* rows_ = nullptr;
   owned<late_extents> late_;    // where kernels find extents
   bool plain_ = false;          // one device, and nothing is bound late
   owned<waiting_steps> waits_;  // where there are asynchronous ones
@@ -224,7 +232,6 @@ class bound_plan {
   owned<variable_access> access_;
   owned<accelerated_steps> device_steps_;
   owned<loop_steps> loops_;
-  owned<row_steps> rows_;  // where steps are done in blocks of rows
 };
 
 }  // namespace tagma::runtime

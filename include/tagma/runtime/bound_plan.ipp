@@ -34,13 +34,12 @@ TAGMA_COLD TAGMA_DECL bound_plan::bound_plan(const plan::plan_view& plan, const 
   make_calls(state, values);
   const access_function make = state.access == nullptr && waits_ ? waits_->access() : state.access;
   if (uses_variables_ && make != nullptr) access_ = make(*this, state.variables);
-  states_.allocate(plan_.steps.size());
+  states_.allocate(plan_.steps.size() + 1);
   if (late_) late_->bind();
   for (std::size_t s = 0; s < calls_.size(); ++s)
     if (device_of(s).number < 0 && !is_late(s)) prepare(s, kernels_[s], on_device(s, context));
   if (accelerated_) device_steps_ = others_->bind(*this, context);
-  if (kernels.rows != nullptr && plain_ && !loops_ && shared_steps() == nullptr) rows_ = kernels.rows(*this, context);
-  if (rows_) plain_ = false;
+  if (kernels.rows != nullptr) kernels.rows(*this, context);
 }
 
 TAGMA_DECL bool bound_plan::matches(array_view<const raw_view> feeds) const {
@@ -183,7 +182,7 @@ TAGMA_COLD TAGMA_DECL void bound_plan::add_to_trace(std::size_t s, const run_con
 }
 
 TAGMA_COLD TAGMA_DECL void bound_plan::run_late_or_traced(std::size_t s, const run_context& context) {
-  if (rows_ && context.trace == nullptr && rows_->run(s, context)) return;
+  if (rows_ != nullptr && context.trace == nullptr && rows_->run(s, context)) return;
   begin_late(s, context);
   const std::int64_t begin = context.trace == nullptr ? 0 : now_ns();
   kernels_[s].run(calls_[s], on_device(s, context));

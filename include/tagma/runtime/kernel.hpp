@@ -199,9 +199,8 @@ class late_extents {
 };
 
 /// Does some steps of a bound plan together, in blocks of their rows.
-class row_steps {
+class row_steps : public kernel_state {
  public:
-  virtual ~row_steps() = default;
   /// False if step `s` is done by itself. Else it is done with others, when the first of them is asked for.
   virtual bool run(std::size_t s, const run_context& context) = 0;
 };
@@ -225,8 +224,8 @@ struct kernel_tables {
   /// Does the steps of a plan with loops, on the thread that calls or, if there is one, on one of `pool`.
   void (*run_loops)(loop_steps& loops, run_control& control, run_steps& steps, const session_pools& pools,
                     step_pool* pool) = nullptr;
-  /// Makes what does steps in blocks of rows, or nothing; nullptr if the program has no operations on rows.
-  owned<row_steps> (*rows)(bound_plan& plan, const run_context& context) = nullptr;
+  /// Finds the steps that are done in blocks of rows; nullptr if the program has no operations on rows.
+  void (*rows)(bound_plan& plan, const run_context& context) = nullptr;
 };
 
 /// True if one of the kernels may wait.

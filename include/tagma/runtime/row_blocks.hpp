@@ -5,18 +5,21 @@
 /// Steps whose rows do not depend on each other, done block by block: all of them on some rows, which stay in the cache
 /// meanwhile, then all of them on the next. Only programs with operations on rows compile what is here.
 
+#include <cstring>
+
 #include "tagma/base/config.hpp"
 #include "tagma/base/growing_array.hpp"
 #include "tagma/expr/op/moments.hpp"
 #include "tagma/expr/op/reduce.hpp"
 #include "tagma/expr/op/softmax.hpp"
 #include "tagma/runtime/bound_plan.hpp"
+#include "tagma/runtime/sum_parts.hpp"
 
 namespace tagma::runtime {
 
 /// True if a plan has an operation on rows, between which and loops tensors may stay in the cache.
-template <class Nodes, class Steps, class Attributes>
-[[nodiscard]] constexpr bool has_rows(const Nodes& nodes, const Steps& steps, const Attributes& attributes) {
+[[nodiscard]] constexpr bool has_rows(array_view<const plan::plan_node> nodes, array_view<const plan::plan_step> steps,
+                                      array_view<const ir::attribute> attributes) {
   for (const plan::plan_step& step : steps) {
     const plan::plan_node& n = nodes[step.main_node()];
     const char* const key = n.op->key;
@@ -62,14 +65,16 @@ class row_blocks final : public row_steps {
   static constexpr std::int64_t longest_row = 64 * 1024;
   /// Rows that make a block are a multiple of it: eight short rows are done at once, sixteen rows of columns.
   static constexpr std::int64_t least_rows = 16;
-  /// Sums of fewer columns have parts of their own.
-  static constexpr std::int64_t narrow = 256;
+  /// Sums of fewer columns add eight rows at once.
+  static constexpr std::int64_t narrow = 32;
+  /// Sums of more rows than these have elements may be formed of parts.
+  static constexpr std::int64_t most_of_sum = 65536;
 
-  /// Nothing if the steps of the plan are better done one by one.
-  [[nodiscard]] TAGMA_COLD static owned<row_steps> make(Bound& plan, const run_context& context) {
+  /// Gives the plan an object that does some of its steps, unless all are better done one by one.
+  TAGMA_COLD static void make(Bound& plan, const run_context& context) {
+    if (!plan.is_in_order()) return;
     owned<row_blocks> made(new row_blocks(plan, context));
-    if (!made->find_groups(context)) return {};
-    return made;
+    if (made->find_groups(context)) plan.set_rows(made.release());
   }
 
   bool run(std::size_t s, const run_context& context) override {
@@ -110,6 +115,8 @@ class row_blocks final : public row_steps {
     split how;
     heap_array<std::int64_t> row;     ///< of each operand, bytes
     heap_array<std::int64_t> inside;  ///< where it is in `places`; -1: where the whole tensor is
+    std::int64_t part = 0;            ///< of a sum of columns, the rows of its parts
+    std::int64_t own_sum = 0;         ///< where in `places` the sum of the part under way is, but of the first
   };
   struct group {
     std::size_t first = 0, steps = 0;
@@ -151,59 +158,70 @@ class row_blocks final : public row_steps {
     return inside ? slot : -1;
   }
 
-  /// How step `s` is done on some of `rows` rows.
-  [[nodiscard]] TAGMA_COLD split split_of(std::size_t s, std::int64_t rows) const {
-    const kernel_entry& kernel = plan_.kernel(s);
+  /// The extents of the rows of a step.
+  [[nodiscard]] static const shape& dims_of(const kernel_args& args, bool loop) {
+    return loop ? args.out.dims : args.in[0].dims;
+  }
+
+  /// What a step does with rows, and how many axes these may be.
+  [[nodiscard]] TAGMA_COLD split most_of(std::size_t s) const {
     const plan::plan_node& n = node_of(s);
     const kernel_args& args = plan_.call(s);
-    if (kernel.run == nullptr || plan_.plan().steps[s].before != ir::no_node || n.op->stateful) return {};
-    const bool loop = n.op->is(ir::op_kind::elementwise);
-    const shape& dims = loop ? args.out.dims : args.in[0].dims;
-    int most = dims.rank;  // axes that may be rows
-    split found{form::rows};
-    if (!loop) {
-      if (is(n, ir::key<op::softmax>) || is(n, ir::key<op::log_softmax>)) {
-        most = dims.rank - 1;
-      } else if (is(n, ir::key<op::moments>) || is(n, ir::key<op::sum>) || is(n, ir::key<op::reduce_max>)) {
-        const auto mask = static_cast<std::uint64_t>(args.attributes[0]);
-        most = 0;
-        while (most < dims.rank && ((mask >> most) & 1) == 0) ++most;
-        if (most == 0 && is(n, ir::key<op::sum>) && kernel.prepare == nullptr) {
-          while (most < dims.rank && ((mask >> most) & 1) != 0) ++most;
-          if ((mask >> most) != 0 || dims.elements(0, most) != rows || dims.elements(most, dims.rank) <= narrow)
-            return {};
-          found.how = form::columns;
-        }
-      } else {
-        return {};
-      }
-    }
-    while (found.prefix < most && dims.elements(0, found.prefix) < rows) ++found.prefix;
+    if (plan_.kernel(s).run == nullptr || plan_.plan().steps[s].before != ir::no_node || n.op->stateful) return {};
+    if (n.op->is(ir::op_kind::elementwise)) return {form::rows, args.out.dims.rank};
+    if (is(n, ir::key<op::softmax>) || is(n, ir::key<op::log_softmax>)) return {form::rows, args.out.dims.rank - 1};
+    const bool sum = is(n, ir::key<op::sum>);
+    if (!sum && !is(n, ir::key<op::moments>) && !is(n, ir::key<op::reduce_max>)) return {};
+    const shape& dims = args.in[0].dims;
+    const auto mask = static_cast<std::uint64_t>(args.attributes[0]), reduced = mask & 1;
+    int axes = 0;
+    while (axes < dims.rank && ((mask >> axes) & 1) == reduced) ++axes;
+    if (reduced == 0) return {form::rows, axes};
+    const extent columns = dims.elements(axes, dims.rank);
+    const bool wide = args.out.type == dtype::float32 || args.out.type == dtype::float64;
+    if (!sum || !wide || (mask >> axes) != 0 || columns < narrow || columns > most_of_sum) return {};
+    return {form::columns, axes};
+  }
+
+  /// How step `s` is done on some of `rows` rows.
+  [[nodiscard]] TAGMA_COLD split split_of(std::size_t s, std::int64_t rows) const {
+    const kernel_args& args = plan_.call(s);
+    split found = most_of(s);
+    if (found.how == form::none) return {};
+    const bool loop = is_loop(s);
+    const shape& dims = dims_of(args, loop);
+    if (found.how == form::rows)
+      while (found.prefix > 1 && dims.elements(0, found.prefix - 1) >= rows) --found.prefix;
     if (dims.elements(0, found.prefix) != rows) return {};
-    if (found.how == form::columns) found.prefix = most;
     while (found.axis + 1 < found.prefix && dims[found.axis] == 1) ++found.axis;
     for (std::size_t i = 0; i < operands_of(args); ++i) {
       const operand& o = operand_of(args, i);
-      if (is_result(args, i) && o.data == nullptr) continue;  // nobody reads it
-      const bool whole = is_result(args, i) ? found.how == form::columns : loop && is_same(o, found, dims);
-      if (o.type == dtype::none || !(whole || has_rows(o, found, dims, loop))) return {};
+      if (is_result(args, i) && (o.data == nullptr || found.how == form::columns)) continue;
+      const std::int64_t row = row_of(o, dims, found, loop, rows);
+      if (o.type == dtype::none || row < (is_result(args, i) || !loop)) return {};
     }
     return found;
   }
-  /// True if an operand has the rows of a step, one behind the other.
-  [[nodiscard]] static bool has_rows(const operand& o, const split& how, const shape& dims, bool loop) {
-    if (o.dims.rank < how.prefix || (loop && o.dims.rank != dims.rank)) return false;
-    for (int a = 0; a < how.prefix; ++a)
-      if (o.dims[a] != dims[a]) return false;
-    return true;
-  }
-  /// True if an operand of a loop is the same for all rows.
-  [[nodiscard]] static bool is_same(const operand& o, const split& how, const shape& dims) {
+  [[nodiscard]] bool is_loop(std::size_t s) const { return node_of(s).op->is(ir::op_kind::elementwise); }
+
+  /// Bytes of a row of an operand that has the rows of a step, one behind the other; 0 of one of a loop that is the
+  /// same for all rows, and -1 of any other.
+  [[nodiscard]] static std::int64_t row_of(const operand& o, const shape& dims, const split& how, bool loop,
+                                           std::int64_t rows) {
+    bool follows = o.dims.rank >= how.prefix && (!loop || o.dims.rank == dims.rank), same = loop;
     for (int a = 0; a < how.prefix; ++a) {
       const int own = a + o.dims.rank - dims.rank;
-      if (own >= 0 && o.dims[own] != 1) return false;
+      follows = follows && o.dims[a] == dims[a];
+      same = same && (own < 0 || o.dims[own] == 1);
     }
-    return true;
+    return follows ? static_cast<std::int64_t>(o.bytes()) / rows : same ? 0 : -1;
+  }
+  /// The same of operand `i` of a step that is done so.
+  [[nodiscard]] std::int64_t row_of(std::size_t s, std::size_t i, const split& how, std::int64_t rows) const {
+    const kernel_args& args = plan_.call(s);
+    if (how.how == form::columns && is_result(args, i)) return 0;
+    const bool loop = is_loop(s);
+    return row_of(operand_of(args, i), dims_of(args, loop), how, loop, rows);
   }
 
   [[nodiscard]] static bool overlap(const access& a, std::int64_t skipped, const access& b) {
@@ -225,14 +243,11 @@ class row_blocks final : public row_steps {
   [[nodiscard]] TAGMA_COLD bool add(std::size_t s, const split& how, std::int64_t rows, std::size_t first) {
     const kernel_args& args = plan_.call(s);
     const std::size_t before = accesses_.size();
-    const bool loop = node_of(s).op->is(ir::op_kind::elementwise);
-    const shape& dims = loop ? args.out.dims : args.in[0].dims;
     for (std::size_t i = 0; i < operands_of(args); ++i) {
       const operand& o = operand_of(args, i);
       if (o.data == nullptr && is_result(args, i)) continue;  // feeds have their places later
-      const auto bytes = static_cast<std::int64_t>(o.bytes());
-      access a{o.data, bytes, has_rows(o, how, dims, loop) ? bytes / rows : 0, is_result(args, i), s, node_at(s, i)};
-      if (how.how == form::columns && a.written) a.row = 0;
+      const access a{o.data,       static_cast<std::int64_t>(o.bytes()), row_of(s, i, how, rows), is_result(args, i), s,
+                     node_at(s, i)};
       for (std::size_t k = 0; k < before; ++k)
         if (conflict(accesses_[k], a, first)) return false;
       accesses_.push(a);
@@ -274,20 +289,6 @@ class row_blocks final : public row_steps {
     return rows % block > 0 && rows % block < 8 ? 0 : block;
   }
 
-  /// The number of rows of step `s` that others may have as well, or 0.
-  [[nodiscard]] TAGMA_COLD std::int64_t rows_of(std::size_t s) const {
-    const plan::plan_node& n = node_of(s);
-    const kernel_args& args = plan_.call(s);
-    if (n.op->is(ir::op_kind::elementwise) || args.in.size() == 0) return 0;
-    const shape& dims = args.in[0].dims;
-    if (is(n, ir::key<op::softmax>) || is(n, ir::key<op::log_softmax>)) return dims.elements(0, dims.rank - 1);
-    if (!is(n, ir::key<op::moments>) && !is(n, ir::key<op::sum>)) return 0;
-    const auto mask = static_cast<std::uint64_t>(args.attributes[0]);
-    int axis = 0;
-    while (axis < dims.rank && ((mask >> axis) & 1) == (mask & 1)) ++axis;
-    return dims.elements(0, axis);
-  }
-
   /// True if there are any.
   [[nodiscard]] TAGMA_COLD bool find_groups(const run_context& context) {
     const std::size_t steps = plan_.step_count();
@@ -297,12 +298,15 @@ class row_blocks final : public row_steps {
     for (std::size_t s = 0; s < steps;) {
       // The longest of those that begin here, with the rows of a step that is not far behind.
       std::size_t longest = 0;
-      std::int64_t block = 0, rows = 0;
+      std::int64_t block = 0, rows = 0, seen = 0;
       for (std::size_t t = s; t < steps && t < s + 16; ++t) {
-        const std::int64_t tried = rows_of(t);
-        if (tried < 2 * least_rows || tried == rows) continue;
+        const split most = is_loop(t) ? split{} : most_of(t);
+        if (most.how == form::none) continue;
+        const std::int64_t tried = plan_.call(t).in[0].dims.elements(0, most.prefix);
+        if (tried < 2 * least_rows || tried == seen) continue;
+        seen = tried;
         const std::size_t length = steps_from(s, tried);
-        if (length <= longest || s + length <= t) continue;
+        if (length <= longest) continue;
         const std::int64_t of = block_of(tried, s + length);
         if (of > 0) longest = length, block = of, rows = tried;
       }
@@ -339,24 +343,25 @@ class row_blocks final : public row_steps {
     for (std::size_t i = 0; i < g.steps; ++i) {
       const std::size_t s = g.first + i;
       const kernel_args& args = plan_.call(s);
-      const bool loop = node_of(s).op->is(ir::op_kind::elementwise);
-      const shape& dims = loop ? args.out.dims : args.in[0].dims;
       member& m = g.members[i];
       m.how = split_of(s, g.rows);
       m.row.allocate(operands_of(args));
       m.inside.allocate(m.row.size());
       for (std::size_t k = 0; k < m.row.size(); ++k) {
-        const operand& o = operand_of(args, k);
-        const bool whole = m.how.how == form::columns && is_result(args, k);
-        m.row[k] = !whole && has_rows(o, m.how, dims, loop) ? static_cast<std::int64_t>(o.bytes()) / g.rows : 0;
+        m.row[k] = row_of(s, k, m.how, g.rows);
         const std::int32_t block = block_inside(node_at(s, k), g.first, g.first + g.steps);
         m.inside[k] = -1;
-        if (whole || block < 0) continue;
+        if (m.row[k] == 0 || block < 0) continue;
         if (inside[block] == 0) {
           inside[block] = bytes + 1;
           bytes += (m.row[k] * g.block * g.threads + 63) / 64 * 64;
         }
         m.inside[k] = inside[block] - 1;
+      }
+      if (m.how.how == form::columns) {
+        m.part = rows_of_part(g.rows, args.out.elements());
+        m.own_sum = bytes;
+        bytes += (static_cast<std::int64_t>(args.out.bytes()) + 63) / 64 * 64;
       }
       for (std::size_t p = i; p < g.pieces.size(); p += g.steps)
         prepare(g.pieces[p], m, s, static_cast<std::int64_t>(p / g.steps) < g.threads ? g.block : rest, context);
@@ -370,6 +375,7 @@ class row_blocks final : public row_steps {
     p.operands.allocate(m.row.size());
     for (std::size_t i = 0; i < m.row.size(); ++i) p.operands[i] = operand_of(whole, i);
     point(p, m, whole, 0, rows, 0, nullptr);  // kernels prepare by extents alone
+    p.args.continued = m.how.how == form::columns;
     run_context alone = context;
     alone.threads = &alone_;
     if (m.how.how == form::columns || plan_.kernel(s).prepare == nullptr) return;
@@ -408,6 +414,36 @@ class row_blocks final : public row_steps {
     }
   }
 
+  template <class T>
+  static void add_row(const operand& to, const std::byte* from) {
+    for (extent i = 0; i < to.elements(); ++i) to.as<T>()[i] += reinterpret_cast<const T*>(from)[i];
+  }
+  static void add_row(const operand& to, const std::byte* from) {
+    to.type == dtype::float32 ? add_row<float>(to, from) : add_row<double>(to, from);
+  }
+
+  /// Adds rows `first` to `last` of what all threads have, as a whole step would: in parts that are added in their
+  /// order.
+  void sum_columns(const group& g, std::size_t i, std::int64_t first, std::int64_t last, const run_context& context) {
+    const member& m = g.members[i];
+    piece& p = g.pieces[i];
+    std::byte* const own = g.places.data() + m.own_sum;
+    for (std::int64_t row = first, end = 0; row < last; row = end) {
+      const std::int64_t begin = row / m.part * m.part, most = most_of_sum / p.operands[1].elements();
+      end = begin + m.part < last ? begin + m.part : last;
+      if (end - row > most) end = row + most;
+      point(p, m, plan_.call(g.first + i), row, end - row, row - first, g.places.data());
+      const operand total = p.args.out;
+      if (begin > 0) p.args.out.data = own;
+      if (row == begin) std::memset(p.args.out.data, 0, total.bytes());
+      if (end - row > 1)
+        plan_.kernel(g.first + i).run(p.args, context);
+      else
+        add_row(p.args.out, p.args.in[0].data);  // which a kernel would copy
+      if (begin > 0 && (end == begin + m.part || end == g.rows)) add_row(total, own);
+    }
+  }
+
   void run(const group& g, const run_context& context) {
     run_context alone = context;
     alone.threads = &alone_;
@@ -417,12 +453,8 @@ class row_blocks final : public row_steps {
       for (std::size_t i = 0; i < g.steps;) {
         std::size_t end = i;
         if (g.members[i].how.how == form::columns) {
-          piece& p = g.pieces[i];
           const std::int64_t first = b * g.block, last = first + count * g.block;
-          point(p, g.members[i], plan_.call(g.first + i), first, (last < g.rows ? last : g.rows) - first, 0,
-                g.places.data());
-          p.args.continued = b > 0;
-          plan_.kernel(g.first + i).run(p.args, context);
+          sum_columns(g, i, first, last < g.rows ? last : g.rows, context);
           ++i;
           continue;
         }

@@ -17,7 +17,7 @@ TAGMA_DECL void check_dnnl(dnnl_status_t status, const char* what) {
     fail(status_code::internal, {"oneDNN refused ", what, ", status ", static_cast<int>(status)});
 }
 
-TAGMA_DECL dnnl_engine_t dnnl_processor() {
+TAGMA_COLD TAGMA_DECL dnnl_engine_t dnnl_processor() {
   static const dnnl_engine_t engine = [] {
     dnnl_engine_t e = nullptr;
     check_dnnl(dnnl_engine_create(&e, dnnl_cpu, 0), "an engine");

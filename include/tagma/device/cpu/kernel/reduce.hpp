@@ -11,9 +11,12 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/turn.hpp"
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/runtime/sum_parts.hpp"
 
 namespace tagma::device {
 namespace cpu::detail {
+
+using runtime::rows_of_part;
 
 /// How two values join, and what joins with nothing.
 struct join_sum {
@@ -224,7 +227,7 @@ struct join_columns {
 /// The same of rows that may be short: of many of these, eight are read as one, so that vectors are full and no sum
 /// waits for the one before it. What is joined with what follows from `rows` and `n` alone.
 template <class T, class Join>
-void join_rows(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, compute_t<T>* to) {
+[[gnu::cold]] void join_rows(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, compute_t<T>* to) {
   using C = compute_t<T>;
   constexpr std::int64_t wide = 32, many = 128;
   if (n < wide && rows >= many && stride == n) {
@@ -285,14 +288,13 @@ template <class T, class Join>
   *to = static_cast<compute_t<T>>(total);
 }
 
-/// Many rows of a few neighbours into one row, which has the neutral element. The parts are a matter of the extents.
+/// Many rows of a few neighbours into one row, which has the neutral element, in parts of `part` rows.
 template <class T, class Join>
-[[gnu::cold]] void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>* to,
+[[gnu::cold]] void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, std::int64_t part, compute_t<T>* to,
                                const run_context& context) {
   using C = compute_t<T>;
   constexpr std::int64_t most = 16, widest = 256;
-  const std::int64_t share = pieces(rows, most), least = pieces(elements_of_task, n);
-  const std::int64_t part = share < least ? least : share, parts = pieces(rows, part);
+  const std::int64_t parts = pieces(rows, part);
   C partial[most * widest];
   const auto some = [&](std::int64_t p) {
     C* const own = p == 0 ? to : partial + p * widest;
@@ -322,7 +324,7 @@ template <class T, class Join>
     if (!axes.reduced[a] && (axes.extents[a] >= 8 || axes.extents[a] > axes.extents[shared])) shared = a;
   }
   // Positions first to end of the shared axis, and all of the others.
-  const auto some = [&](std::int64_t first, std::int64_t end) {
+  const auto some = [&](std::int64_t first, std::int64_t end) __attribute__((cold, noinline)) {
     const std::int64_t few = end - first;
     const std::int64_t count = shared < last - 1 ? outer / axes.extents[shared] * few : outer;
     const std::int64_t first_row = shared == last - 1 ? first : 0, end_row = shared == last - 1 ? end : m;
@@ -390,9 +392,9 @@ template <class T, class Join>
       reduce_all<T, Join>(from, axes.extents[0], to, context);
     } else if (axes.count == 1) {
       for (std::int64_t i = 0; i < results; ++i) to[i] = static_cast<C>(from[i]);
-    } else if (axes.count == 2 && axes.reduced[0] && axes.extents[1] <= 256 &&
-               axes.extents[0] * axes.extents[1] > 2 * elements_of_task) {
-      reduce_rows<T, Join>(from, axes.extents[0], axes.extents[1], to, context);
+    } else if (const std::int64_t part = rows_of_part(axes.extents[0], axes.extents[1]);
+               axes.count == 2 && axes.reduced[0] && part < axes.extents[0]) {
+      reduce_rows<T, Join>(from, axes.extents[0], axes.extents[1], part, to, context);
     } else {
       reduce_axes<T, Join>(axes, from, to, context);
     }
@@ -401,7 +403,7 @@ template <class T, class Join>
 }
 
 template <class T>
-void fraction(const kernel_args& args, const run_context&) {
+[[gnu::cold]] void fraction(const kernel_args& args, const run_context&) {
   const extent count = op::fraction::elements(args.in[0].dims, args.attributes[0]);
   *args.out.as<T>() = T(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)));
 }
