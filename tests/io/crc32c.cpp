@@ -53,5 +53,23 @@ TEST_CASE("a checksum of many bytes is that of its parts, by tables and in lanes
     CHECK(extend_crc32c(7, text.data(), text.size()) == whole);
     const std::size_t cut = text.empty() ? 0 : random() % text.size();
     CHECK(extend_crc32c(extend_crc32c(7, text.data(), cut), text.data() + cut, text.size() - cut) == whole);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("sse4.2")) CHECK(detail::crc32c_by_processor(7, text.data(), text.size()) == whole);
+    if (detail::has_vectors_for_crc() && text.size() >= 256)
+      CHECK(detail::crc32c_by_vectors(7, text.data(), text.size()) == whole);
+#endif
   }
 }
+
+#if defined(__x86_64__)
+TEST_CASE("vectors give the checksum of any length and place") {
+  if (!detail::has_vectors_for_crc()) return;
+  std::mt19937 random(13);
+  std::string text(2000, '\0');
+  for (char& c : text) c = static_cast<char>(random());
+  for (std::size_t first = 0; first < 70; first += 7)
+    for (std::size_t size = 256; size < 1400; size += size < 600 ? 1 : 37)
+      REQUIRE(detail::crc32c_by_vectors(static_cast<std::uint32_t>(size), text.data() + first, size) ==
+              detail::crc32c_by_tables(static_cast<std::uint32_t>(size), text.data() + first, size));
+}
+#endif

@@ -4,8 +4,8 @@
 /// @file
 /// CRC-32C, the checksum of TFRecord files: the polynomial of Castagnoli, Bräuer and Herrmann, "Optimization of cyclic
 /// redundancy-check codes with 24 and 32 parity bits" (1993). Eight bytes at a time by tables (Kounavis and Berry, "A
-/// systematic approach to building high performance, software-based, CRC generators", 2005), or by the instruction of
-/// processors with SSE4.2.
+/// systematic approach to building high performance, software-based, CRC generators", 2005), by the instruction of
+/// processors with SSE4.2, or by products of vectors on those with AVX-512 and VPCLMULQDQ.
 
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +45,13 @@ struct crc_zeros {
 
 /// CRC-32C by the instruction of processors with SSE4.2.
 [[nodiscard]] std::uint32_t crc32c_by_processor(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// From how many bytes on vectors are quicker.
+inline constexpr std::size_t least_for_vectors = 1024;
+/// True if the processor has what `crc32c_by_vectors` takes, and the compiler could compile it.
+[[nodiscard]] bool has_vectors_for_crc();
+/// CRC-32C of 256 bytes or more, by vectors.
+[[nodiscard]] std::uint32_t crc32c_by_vectors(std::uint32_t crc, const void* bytes, std::size_t size);
 #endif
 
 /// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
