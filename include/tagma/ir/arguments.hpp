@@ -136,6 +136,7 @@ class arguments {
   constexpr void boolean_at(int i) { type(i, {&is_bool, "TAGMA-E017", "bool"}); }
   constexpr void index_at(int i) { type(i, {&is_index, "TAGMA-E107", "int32, int64 or uint8"}); }
   constexpr void integer_at(int i) { type(i, {&is_integer, rule_, "integers"}); }
+  constexpr void byte_at(int i) { type(i, {&is_byte, rule_, "int8 or uint8"}); }
   constexpr void float64_at(int i) { type(i, {&is_float64, rule_, "float64"}); }
   constexpr void int64_at(int i) { type(i, {&is_int64, rule_, "int64"}); }
   /// @}
@@ -270,6 +271,7 @@ class arguments {
   static constexpr bool is_any(dtype t) { return t != dtype::none; }
   static constexpr bool is_no_string(dtype t) { return t != dtype::none && t != dtype::string; }
   static constexpr bool is_bool(dtype t) { return t == dtype::boolean; }
+  static constexpr bool is_byte(dtype t) { return t == dtype::int8 || t == dtype::uint8; }
   static constexpr bool is_float64(dtype t) { return t == dtype::float64; }
   static constexpr bool is_int64(dtype t) { return t == dtype::int64; }
   static constexpr bool is_index(dtype t) { return t == dtype::int32 || t == dtype::int64 || t == dtype::uint8; }

@@ -34,8 +34,10 @@ struct matmul {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr int unstretched = 2;
 
-  static constexpr void takes(auto& t) {
-    t.floats(2), t.rule("TAGMA-E013"), t.axes(0, 2), t.axes(1, 2);
+  static constexpr void takes(auto& t) { t.floats(2), takes_matrices(t); }
+  /// What products of any element types take.
+  static constexpr void takes_matrices(auto& t) {
+    t.rule("TAGMA-E013"), t.axes(0, 2), t.axes(1, 2);
     t.rule("TAGMA-E012"), t.flag("transpose_a"), t.flag("transpose_b");
   }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -85,16 +87,17 @@ struct matmul {
       set_product(g, g.in(0), !ta, g.upstream, false, 1);
   }
   /// Elements times a matrix that stays are one product. A matrix that stays is transposed once, in front of the loop.
-  static constexpr void lift(auto& l) {
+  static constexpr void lift(auto& l) { lift_product(l, matmul{}); }
+  static constexpr void lift_product(auto& l, auto product) {
     if (l.attributes[1] != 0 && l.stays_inside(1, 0) && l.g.spec(l.in(1)).dims.rank == 2) {
       const ir::node_id turned = l.emit_with(transpose{}, ir::pack_attributes(1, 0), l.in(1));
-      l.result = l.emit_with(matmul{}, ir::pack_attributes(l.attributes[0] != 0, false), l.in(0), turned);
+      l.result = l.emit_with(product, ir::pack_attributes(l.attributes[0] != 0, false), l.in(0), turned);
       return;
     }
     const ir::node_id all = l.sequence(0);
     if (all == ir::no_node || l.attributes[0] != 0 || !l.stays(1, 0)) return;
     if (l.g.spec(all).dims.rank < 3 || l.g.spec(l.in(1)).dims.rank != 2) return;
-    l.set(l.emit_with(matmul{}, l.attributes, all, l.in(1)), 0);
+    l.set(l.emit_with(product, l.attributes, all, l.in(1)), 0);
   }
 };
 
@@ -111,12 +114,10 @@ template <bool TransposeA = false, bool TransposeB = false, expression A, expres
   using x = typename A::spec_type;
   using y = typename B::spec_type;
   static_assert(diagnose::same_element_type<x, y>, "TAGMA-E010 matmul: both operands need the same element type");
-  static_assert(diagnose::are_matrices<x, y>, "TAGMA-E013 matmul: both operands need at least two axes");
+  TAGMA_NEEDS_MATRICES("matmul", x, y);
   TAGMA_NEEDS_FLOATS(x);
   if constexpr (diagnose::are_matrices<x, y> && diagnose::same_element_type<x, y> && diagnose::is_floating_point<x>) {
-    static_assert(diagnose::inner_extents_agree<x, y, TransposeA, TransposeB>,
-                  "TAGMA-E012 matmul: the columns of the first operand must be the rows of the second");
-    static_assert(diagnose::batch_extents_broadcast<x, y>, "TAGMA-E013 matmul: the leading axes do not broadcast");
+    TAGMA_NEEDS_PRODUCT("matmul", x, y, TransposeA, TransposeB);
     if constexpr (diagnose::inner_extents_agree<x, y, TransposeA, TransposeB> &&
                   diagnose::batch_extents_broadcast<x, y>)
       return detail::make_node<op::matmul, ir::pack_attributes(TransposeA, TransposeB), Place>(a, b);

@@ -28,13 +28,19 @@ struct product_split {
   /// @param few      the parts are whole tiles of columns for `few_rows_product`
   product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
 
-  /// Part `t` of a product.
-  template <class T>
-  [[nodiscard]] gemm_args<T> part(const gemm_args<T>& whole, std::int64_t t) const {
-    gemm_args<T> g = whole;
+  /// The extents of part `t` of a product.
+  template <class Product>
+  void narrow(Product& g, std::int64_t t) const {
     const std::int64_t row = t / across * rows, column = t % across * columns;
     g.m = row + rows < all_rows ? rows : all_rows - row;
     g.n = t % across + 1 < across ? columns : all_columns - column;
+  }
+  /// Part `t` of a product.
+  template <class Product>
+  [[nodiscard]] Product part(const Product& whole, std::int64_t t) const {
+    const std::int64_t row = t / across * rows, column = t % across * columns;
+    Product g = whole;
+    narrow(g, t);
     g.a += g.transpose_a ? row : row * g.lda;
     g.b += g.transpose_b ? column * g.ldb : column;
     g.c += row * g.ldc + column;
@@ -71,12 +77,13 @@ class onednn_product final : public kernel_state {
 
   void run(const void* a, const void* b, void* c);
 
+  [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
+                                                std::int64_t distance, bool transposed);
+
  private:
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
   [[nodiscard]] static float* scratch(std::size_t bytes);
 
-  [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
-                                                std::int64_t distance, bool transposed);
   [[nodiscard]] static dnnl_owned_desc describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
                                                 const dnnl_owned_layout& b, const dnnl_owned_layout& c);
 
