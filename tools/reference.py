@@ -37,7 +37,7 @@ PAGES = [
      "Over axes, or over all elements; accuracy is a mean of `equal`, and top-k is `top_k`.",
      ["expr/op/reduce.hpp", "expr/op/moments.hpp", "expr/op/top_k.hpp", "expr/op/sort.hpp", "expr/op/scan.hpp"]),
     ("products", "Operations: products, convolutions, pooling", "Without variables of their own; [layers](layers.md) have these.",
-     ["expr/op/matmul.hpp", "expr/op/attention.hpp", "expr/op/window.hpp", "expr/op/conv.hpp", "expr/op/pool.hpp", "expr/op/normalize.hpp"]),
+     ["expr/op/matmul.hpp", "expr/op/matmul_integer.hpp", "expr/op/attention.hpp", "expr/op/window.hpp", "expr/op/conv.hpp", "expr/op/pool.hpp", "expr/op/normalize.hpp"]),
     ("random", "Operations: random numbers", "Their bytes follow from the seed of the session, the number of the run and the place in the program.",
      ["expr/op/random.hpp", "expr/op/shuffle.hpp"]),
     ("control", "Operations: order, loops, branches, state", "What runs before what, how often, and what it changes.",

@@ -71,6 +71,11 @@ def jax_nn(name):
     return getattr(jax.nn, name)
 
 
+def integer_product(j, a, b):
+    import jax
+    return jax.lax.dot_general(a, b, (((1,), (0,)), ((), ())), preferred_element_type=j.int32)
+
+
 def conv(stride=1, padding="SAME", groups=1):
     def of_torch(t, x, f):
         pad = 0 if padding == "VALID" else (f.shape[0] - 1) // 2
@@ -239,6 +244,9 @@ TABLE = {
                     ((1, 128), (128, 128)), ((3, 777), (777, 333)), ((2000, 1000), (1000, 1)), ((16, 3136), (3136, 1024)),
                     ((256, 256), (256, 256)), ((512, 512), (512, 512))], ALL, gradient=ALL,
                    few=[((512, 512), (512, 512)), ((64, 64), (64, 64)), ((1, 1000), (1000, 1000)), ((333, 77), (77, 555))]),
+    "matmul_integer": Case(lambda t, a, b: t._int_mm(a, b), integer_product,
+                           [((512, 512), (512, 512)), ((64, 1024), (1024, 1024)), ((1, 1024), (1024, 1024)), ((32, 64), (64, 48))],
+                           ("int8",)),
     "matmul_nt": Case(lambda t, a, b: a @ b.T, lambda j, a, b: a @ b.T,
                       [((1, 1024), (3136, 1024)), ((4, 1024), (3136, 1024)), ((8, 1024), (3136, 1024)), ((1, 10), (1024, 10)),
                        ((3, 333), (777, 333))], ALL, few=[((512, 512), (512, 512)), ((4, 1000), (1000, 1000))]),
@@ -497,6 +505,8 @@ def compare(name, shapes, kind, data, expected):
         of = {8: "int64", 1: "bool", 4: "float32"}[size]
     if name.startswith(("arg", "nonzero")):
         of = "int64"
+    if name.startswith("matmul_integer"):
+        of = "int32"
     got = as_doubles(data, of)
     limit = max(TOLERANCE.get(k, 0) for k in (kind, of))
     scale = max(1.0, float(numpy.abs(expected).max(initial=0))) if limit else 1.0

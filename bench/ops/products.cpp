@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Matrix products, one and batches of them, with their gradients.
 #include "operation.hpp"
+#include "tagma/quantized.hpp"
 
 namespace ops {
 
@@ -24,6 +25,8 @@ void add_products() {
   add_all<double>();
   add_all<tg::float16>();
   add_all<tg::bfloat16>();
+  add("matmul_integer.int8", tg::matmul_integer(matrix_a<std::int8_t>, matrix_b<std::int8_t>), matrix_a<std::int8_t>,
+      matrix_b<std::int8_t>);
 }
 
 }  // namespace ops

@@ -42,6 +42,7 @@
 #include "tagma/expr/op/transpose.hpp"
 
 #include "tagma/expr/op/matmul.hpp"
+#include "tagma/expr/op/matmul_integer.hpp"
 
 #include "tagma/expr/op/moments.hpp"
 

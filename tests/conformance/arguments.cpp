@@ -325,6 +325,8 @@ TEST_CASE("a refusal names the operation, what is wrong, and both sides") {
   CHECK(refused("sum", {{a}, {9, 0}}) == "TAGMA-E020 sum: attribute axes is 9, not 0 to 3");
   CHECK(refused("matmul", {{a, b}, {0, 0}}) ==
         "TAGMA-E012 matmul: inner extents differ; inputs: float32 [2, 3], float32 [4, 5]; attributes: 0, 0");
+  CHECK(refused("matmul_integer", {{{dtype::int8, {2, 3}}, c}, {0, 0}}) ==
+        "TAGMA-E316 matmul_integer: input 1, int32 [2, 3], needs to be int8 or uint8");
   CHECK(refused("exp", {{{dtype::float32, {-2}}}, {}}) == "TAGMA-E002 exp: input 0, float32 [-2], is no tensor");
   CHECK(refused("exp", {{{static_cast<dtype>(77), {2}}}, {}}) ==
         "TAGMA-E001 exp: input 0, of element type 77, is no tensor");

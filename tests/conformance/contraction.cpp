@@ -7,7 +7,7 @@
 namespace {
 
 using namespace tagma::conformance;
-using tagma::extent, tagma::shape, tagma::tensor_spec, tagma::window, tagma::window_padding;
+using tagma::dtype, tagma::extent, tagma::shape, tagma::tensor_spec, tagma::window, tagma::window_padding;
 namespace op = tagma::op;
 namespace ir = tagma::ir;
 
@@ -35,27 +35,58 @@ array product(const std::vector<array>& in, const std::vector<ir::attribute>& tr
   return result;
 }
 
-TEST_CASE("matrix products") {
-  struct sizes {
-    shape a_batch, b_batch;
-    extent m, k, n;
-  };
-  const std::vector<sizes> all = {
-      {{}, {}, 7, 13, 17},   {{}, {}, 1, 1, 1},      {{}, {}, 1, 17, 1},        {{}, {}, 13, 1, 7},
-      {{}, {}, 3, 0, 5},     {{}, {}, 0, 5, 3},      {{}, {}, 3, 5, 0},         {{3}, {3}, 7, 5, 4},
-      {{3}, {}, 7, 5, 4},    {{}, {3}, 7, 5, 4},     {{2, 1}, {1, 3}, 4, 3, 5}, {{0}, {0}, 3, 4, 5},
-      {{0}, {}, 3, 4, 5},    {{2}, {2}, 3, 0, 4},    {{1}, {4}, 1, 3, 2},       {{2, 1, 2}, {3, 1}, 1, 2, 3},
-      {{}, {}, 67, 129, 65}, {{5}, {5}, 33, 17, 31}, {{}, {}, 300, 70, 257}};
+struct product_sizes {
+  shape a_batch, b_batch;
+  extent m, k, n;
+};
+
+/// Products under all transpositions, of numbers between bounds.
+std::vector<problem> products(const std::vector<product_sizes>& all, double low_a, double high_a, double low_b,
+                              double high_b) {
   std::vector<problem> problems;
-  for (const sizes& s : all)
+  for (const product_sizes& s : all)
     for (const int transposed : {0, 1, 2, 3}) {
       const bool ta = (transposed & 1) != 0, tb = (transposed & 2) != 0;
       shape a = s.a_batch, b = s.b_batch;
       a.push_back(ta ? s.k : s.m), a.push_back(ta ? s.m : s.k);
       b.push_back(tb ? s.n : s.k), b.push_back(tb ? s.k : s.n);
-      problems.push_back({{{a, -1, 1}, {b, -1, 1}}, {ta, tb}, a.elements() * b.elements() <= 200 * 300});
+      problems.push_back(
+          {{{a, low_a, high_a}, {b, low_b, high_b}}, {ta, tb}, a.elements() * b.elements() <= 200 * 300});
     }
-  check<op::matmul>(problems, product, sums);
+  return problems;
+}
+
+TEST_CASE("matrix products") {
+  const std::vector<product_sizes> all = {
+      {{}, {}, 7, 13, 17},   {{}, {}, 1, 1, 1},      {{}, {}, 1, 17, 1},        {{}, {}, 13, 1, 7},
+      {{}, {}, 3, 0, 5},     {{}, {}, 0, 5, 3},      {{}, {}, 3, 5, 0},         {{3}, {3}, 7, 5, 4},
+      {{3}, {}, 7, 5, 4},    {{}, {3}, 7, 5, 4},     {{2, 1}, {1, 3}, 4, 3, 5}, {{0}, {0}, 3, 4, 5},
+      {{0}, {}, 3, 4, 5},    {{2}, {2}, 3, 0, 4},    {{1}, {4}, 1, 3, 2},       {{2, 1, 2}, {3, 1}, 1, 2, 3},
+      {{}, {}, 67, 129, 65}, {{5}, {5}, 33, 17, 31}, {{}, {}, 300, 70, 257}};
+  check<op::matmul>(products(all, -1, 1, -1, 1), product, sums);
+}
+
+TEST_CASE("products of 8-bit integers") {
+  const std::vector<product_sizes> all = {{{}, {}, 7, 13, 17}, {{}, {}, 1, 17, 1},    {{}, {}, 3, 0, 5},
+                                          {{}, {}, 0, 5, 3},   {{3}, {3}, 7, 5, 4},   {{2, 1}, {1, 3}, 4, 3, 5},
+                                          {{0}, {}, 3, 4, 5},  {{}, {}, 67, 129, 65}, {{2}, {2}, 33, 70, 31}};
+  // Numbers of uint8, and of int8, for those signatures that have room for them.
+  std::vector<problem> problems;
+  const auto add = [&](std::vector<problem> some, bool (*applies)(const signature&)) {
+    for (problem& p : some) {
+      p.applies = applies;
+      problems.push_back(std::move(p));
+    }
+  };
+  add(products(all, 0, 256, -128, 128),
+      [](const signature& s) { return s.in[0] == dtype::uint8 && s.in[1] == dtype::int8; });
+  add(products(all, 0, 256, 0, 256),
+      [](const signature& s) { return s.in[0] == dtype::uint8 && s.in[1] == dtype::uint8; });
+  add(products(all, -128, 128, 0, 256),
+      [](const signature& s) { return s.in[0] == dtype::int8 && s.in[1] == dtype::uint8; });
+  add(products(all, -128, 128, -128, 128),
+      [](const signature& s) { return s.in[0] == dtype::int8 && s.in[1] == dtype::int8; });
+  check<op::matmul_integer>(problems, product);
 }
 
 /// The options of a convolution, taken apart as docs of the operation say.

@@ -2,6 +2,7 @@
 // Examples of docs/reference/products.md.
 #include <catch2/catch.hpp>
 
+#include <tagma/quantized.hpp>
 #include <tagma/tagma.hpp>
 
 #include "support/texts.hpp"
@@ -46,6 +47,26 @@ TEST_CASE("reference: products and attention") {
   for (std::size_t i = 0; i < steps.size(); ++i) steps.data()[i] = static_cast<float>(i / 8);
   const tg::tensor<float> result = session.run(past, words = steps);
   CHECK(result.data()[0] == 0.0f);  // the first step sees itself alone
+}
+
+TEST_CASE("reference: products of integers") {
+  // example: matmul_integer
+  constexpr auto a = tg::placeholder<"a", std::uint8_t, tg::dyn, 2>();  // [[130, 128], [126, 129]]
+  constexpr auto b = tg::placeholder<"b", std::int8_t, 2, 2>();         // [[1, -1], [2, 0]]
+  auto sums = tg::matmul_integer(a, b);                                 // [[386, -130], [384, -126]], int32
+  auto columns = tg::sum<0>(tg::cast<std::int32_t>(b));                 // [3, -1]
+  auto centred = sums - 128 * columns;                                  // [[2, -2], [0, 2]]: the zero point of a is 128
+  auto product = tg::cast<float>(centred) * 0.5f;                       // [[1, -1], [0, 1]]: scales 0.25 and 2
+  // end
+  tg::session session(tg::compile([=] { return tg::outputs(sums, columns, centred, product); }));
+  const tg::tensor<std::uint8_t> as({2, 2}, {130, 128, 126, 129});
+  const tg::tensor<std::int8_t> bs({2, 2}, {1, -1, 2, 0});
+  CHECK(text(as) == "[[130, 128], [126, 129]]");
+  CHECK(text(bs) == "[[1, -1], [2, 0]]");
+  CHECK(text(session.run(sums, a = as, b = bs)) == "[[386, -130], [384, -126]]");
+  CHECK(text(session.run(columns, b = bs)) == "[3, -1]");
+  CHECK(text(session.run(centred, a = as, b = bs)) == "[[2, -2], [0, 2]]");
+  CHECK(text(session.run(product, a = as, b = bs)) == "[[1, -1], [0, 1]]");
 }
 
 TEST_CASE("reference: convolutions and pooling") {

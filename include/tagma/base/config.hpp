@@ -133,8 +133,8 @@
 /// @}
 
 /// Pairs of 16-bit integers, a pair in each lane of 32 bits, by the instructions of x86-64 with AVX2: the products of two
-/// pairs are added to a lane, by one instruction where the processor has VNNI; and bytes as 16 bits. 1 where vectors have
-/// them: only g++ takes text in a function that is compiled for less, see above.
+/// pairs, added, or with VNNI added to a lane as well; and bytes as 16 bits. 1 where vectors have them: text in a
+/// function that is compiled for less, see above, is taken by g++ alone.
 /// @{
 #if defined(__x86_64__) && !defined(__CUDACC__) && !defined(__clang__) && !(defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
 #define TAGMA_HAS_PAIRS 1

@@ -12,6 +12,7 @@
 #include "tagma/expr/op/filter.hpp"
 #include "tagma/expr/op/gather.hpp"
 #include "tagma/expr/op/matmul.hpp"
+#include "tagma/expr/op/matmul_integer.hpp"
 #include "tagma/expr/op/moments.hpp"
 #include "tagma/expr/op/pool.hpp"
 #include "tagma/expr/op/random.hpp"
@@ -63,6 +64,7 @@ inline constexpr dtype element_types[] = {dtype::float64, dtype::float32, dtype:
 [[nodiscard]] constexpr bool is_any(dtype type) { return type != dtype::none; }
 [[nodiscard]] constexpr bool is_no_string(dtype type) { return type != dtype::string; }
 [[nodiscard]] constexpr bool is_bool(dtype type) { return type == dtype::boolean; }
+[[nodiscard]] constexpr bool is_byte(dtype type) { return type == dtype::int8 || type == dtype::uint8; }
 [[nodiscard]] constexpr bool is_index(dtype type) {
   return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
 }
@@ -128,6 +130,13 @@ template <bool (*Accepts)(dtype)>
       if (is_no_string(t) && is_index(index)) all.add({t, index, t, {index}, 1});
   return all;
 }
+[[nodiscard]] constexpr signature_list products_of_bytes() {
+  signature_list all;
+  for (const dtype a : element_types)
+    for (const dtype b : element_types)
+      if (is_byte(a) && is_byte(b)) all.add({a, b, dtype::int32, {a, b}, 2});
+  return all;
+}
 [[nodiscard]] constexpr signature_list rates() {
   signature_list all;
   all.add({dtype::float64, dtype::none, dtype::float64, {dtype::int64}, 1});
@@ -177,10 +186,10 @@ using reduction = family<row<op::sum, &same<&is_numeric, 1>>, row<op::product, &
                          row<op::any, &same<&is_bool, 1>>, row<op::argmax, &to<&is_numeric, 1, dtype::int64>>,
                          row<op::argmin, &to<&is_numeric, 1, dtype::int64>>, row<op::moments, &same<&is_floating, 1>>>;
 
-using contraction =
-    family<row<op::matmul, &same<&is_floating, 2>>, row<op::conv2d, &same<&is_floating, 2>>,
-           row<op::conv2d_bias, &same<&is_floating, 3>>, row<op::conv2d_input_gradient, &same<&is_floating, 3>>,
-           row<op::conv2d_filter_gradient, &same<&is_floating, 3>>>;
+using contraction = family<row<op::matmul, &same<&is_floating, 2>>, row<op::matmul_integer, &products_of_bytes>,
+                           row<op::conv2d, &same<&is_floating, 2>>, row<op::conv2d_bias, &same<&is_floating, 3>>,
+                           row<op::conv2d_input_gradient, &same<&is_floating, 3>>,
+                           row<op::conv2d_filter_gradient, &same<&is_floating, 3>>>;
 
 using pooling = family<row<op::max_pool, &same<&is_floating, 1>>, row<op::max_pool_gradient, &same<&is_floating, 3>>,
                        row<op::max_pool_select, &same<&is_floating, 3>>, row<op::average_pool, &same<&is_floating, 1>>,

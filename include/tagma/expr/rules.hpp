@@ -78,13 +78,13 @@
                 "and a tensor is fed to a placeholder")
 
 /// Two specs whose last two axes are matrices, and matrices that can be multiplied.
-#define TAGMA_NEEDS_MATRICES(Who, X, Y)                \
-  static_assert(::tagma::diagnose::are_matrices<X, Y>, \
-                "TAGMA-E013 " Who ": both operands need at least two axes")
-#define TAGMA_NEEDS_PRODUCT(Who, X, Y, TransposeA, TransposeB)                                         \
-  static_assert(::tagma::diagnose::inner_extents_agree<X, Y, TransposeA, TransposeB>,                  \
+#define TAGMA_NEEDS_MATRICES(Who, X, Y) \
+  static_assert(::tagma::diagnose::are_matrices<X, Y>, "TAGMA-E013 " Who ": both operands need at least two axes")
+#define TAGMA_NEEDS_PRODUCT(Who, X, Y, TransposeA, TransposeB)                                          \
+  static_assert(::tagma::diagnose::inner_extents_agree<X, Y, TransposeA, TransposeB>,                   \
                 "TAGMA-E012 " Who ": the columns of the first operand must be the rows of the second"); \
-  static_assert(::tagma::diagnose::batch_extents_broadcast<X, Y>, "TAGMA-E013 " Who ": the leading axes do not broadcast")
+  static_assert(::tagma::diagnose::batch_extents_broadcast<X, Y>,                                       \
+                "TAGMA-E013 " Who ": the leading axes do not broadcast")
 
 /// Images and a filter, both as specs, with options.
 #define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \

@@ -3,6 +3,7 @@
 #include "tagma/device/cpu/kernel/cell.hpp"
 #include "tagma/device/cpu/kernel/conv.hpp"
 #include "tagma/device/cpu/kernel/matmul.hpp"
+#include "tagma/device/cpu/kernel/matmul_integer.hpp"
 #include "tagma/device/cpu/kernel/moments.hpp"
 #include "tagma/device/cpu/kernel/pool.hpp"
 #include "tagma/device/cpu/kernel/reduce.hpp"

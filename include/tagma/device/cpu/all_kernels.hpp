@@ -18,6 +18,7 @@
 #include "tagma/device/cpu/kernel/gather.hpp"
 #include "tagma/device/cpu/kernel/iterator.hpp"
 #include "tagma/device/cpu/kernel/matmul.hpp"
+#include "tagma/device/cpu/kernel/matmul_integer.hpp"
 #include "tagma/device/cpu/kernel/moments.hpp"
 #include "tagma/device/cpu/kernel/optimizers.hpp"
 #include "tagma/device/cpu/kernel/parse_example.hpp"

@@ -24,7 +24,8 @@ struct integer_gemm_args {
   std::int64_t ldc = 0;
 };
 
-/// True of a processor that multiplies pairs and adds the products by one instruction (AVX-512 VNNI), where loops use it.
+/// True of a processor that multiplies pairs and adds the products by one instruction (AVX-512 VNNI), where loops use
+/// it.
 [[nodiscard]] bool adds_products_at_once();
 
 /// One product on the calling thread.

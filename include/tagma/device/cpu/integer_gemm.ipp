@@ -15,7 +15,8 @@ namespace tagma::device::cpu {
 
 namespace detail {
 
-/// Packs bytes as pairs: two terms of a sum, of 16 bits each, in a word of 32. What is behind the last term counts as 0.
+/// Packs bytes as pairs: two terms of a sum, of 16 bits each, in a word of 32. What is behind the last term counts as
+/// 0.
 struct byte_pairs {
   using bytes = typename plain_vectors<std::uint8_t, 16>::type;
   using signed_bytes = typename plain_vectors<std::int8_t, 16>::type;
@@ -222,7 +223,8 @@ struct integer_gemm_of {
         } else {
           p.beside = pairs, p.next = 1;
           a.pack_lines(packed, pairs);
-          std::memset(packed + a.lines * pairs, 0, static_cast<std::size_t>((padded - a.lines) * pairs) * sizeof *packed);
+          std::memset(packed + a.lines * pairs, 0,
+                      static_cast<std::size_t>((padded - a.lines) * pairs) * sizeof *packed);
         }
         auto* const c = reinterpret_cast<std::uint32_t*>(g->c) + row * g->ldc;
         for (std::int64_t j = 0; j < g->n; j += 3 * lanes) {
@@ -240,8 +242,7 @@ struct integer_gemm_of {
 };
 
 template <bool Joined>
-using integer_gemm_loops =
-    with_wide<integer_gemm_of<plain_bytes, false>, integer_gemm_of<wide_plain_bytes, Joined>>;
+using integer_gemm_loops = with_wide<integer_gemm_of<plain_bytes, false>, integer_gemm_of<wide_plain_bytes, Joined>>;
 
 }  // namespace detail
 
@@ -262,8 +263,8 @@ TAGMA_DECL void integer_gemm(const integer_gemm_args& g, bool at_once) {
     return;
   }
   if (g.n == 1 && g.m > 1 && g.ldc == 1) {  // the same in memory as one row, which is quicker
-    const integer_gemm_args row{!g.transpose_b, !g.transpose_a, g.signed_b, g.signed_a, 1, g.m, g.k, g.b, g.ldb, g.a,
-                                g.lda, g.c, g.m};
+    const integer_gemm_args row{
+        !g.transpose_b, !g.transpose_a, g.signed_b, g.signed_a, 1, g.m, g.k, g.b, g.ldb, g.a, g.lda, g.c, g.m};
     return integer_gemm(row, at_once);
   }
 #if TAGMA_HAS_PAIRS

@@ -12,6 +12,7 @@
 #include "tagma/device/cuda/kernel/fused.hpp"
 #include "tagma/device/cuda/kernel/gather.hpp"
 #include "tagma/device/cuda/kernel/matmul.hpp"
+#include "tagma/device/cuda/kernel/matmul_integer.hpp"
 #include "tagma/device/cuda/kernel/moments.hpp"
 #include "tagma/device/cuda/kernel/optimizers.hpp"
 #include "tagma/device/cuda/kernel/pool.hpp"

@@ -40,17 +40,17 @@ struct matmul_integer {
 }  // namespace op
 
 /// The matrix product of the last two axes of 8-bit integers, in int32; the axes before them broadcast. Sums are exact,
-/// whatever the processor, and those beyond int32 wrap around, modulo 2^32: not of fewer than 2^17 terms of int8, 2^16 of
-/// int8 and uint8, or 2^15 of uint8. There is no gradient.
+/// whatever the processor, and those beyond int32 wrap around, modulo 2^32: not of fewer than 2^17 terms of int8, 2^16
+/// of int8 and uint8, or 2^15 of uint8. There is no gradient.
 ///
-/// Zero points are left to the caller. For A = sa * (a - za) and B = sb * (b - zb), where za and zb are scalars and k is
-/// the number of terms, A * B is sa * sb * (matmul_integer(a, b) - zb * (sums of the rows of a) - za * (sums of the
+/// Zero points are left to the caller. For A = sa * (a - za) and B = sb * (b - zb), where za and zb are scalars and k
+/// is the number of terms, A * B is sa * sb * (matmul_integer(a, b) - zb * (sums of the rows of a) - za * (sums of the
 /// columns of b) + k * za * zb), with sums in int32.
 /// @tparam TransposeA,TransposeB swap the last two axes of an operand first; nothing is copied for that.
 /// @param a [..., m, k], int8 or uint8
 /// @param b [..., k, n], int8 or uint8
-/// Raises TAGMA-E012 if the inner extents differ, TAGMA-E013 if an operand is no matrix or batches differ, TAGMA-E316 if
-/// an operand has other elements.
+/// Raises TAGMA-E012 if the inner extents differ, TAGMA-E013 if an operand is no matrix or batches differ, TAGMA-E316
+/// if an operand has other elements.
 template <bool TransposeA = false, bool TransposeB = false, expression A, expression B,
           class Place = TAGMA_FRESH_TYPE(A)>
 [[nodiscard]] constexpr auto matmul_integer(const A& a, const B& b) {

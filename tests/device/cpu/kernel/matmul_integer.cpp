@@ -68,9 +68,9 @@ void check(const shape& batch_a, const shape& batch_b, extent m, extent k, exten
       c.push_back(m), c.push_back(n);
       const auto x = filled<A>(a, what, random);
       const auto y = filled<B>(b, what, random);
-      INFO(tg::to_string(tg::dtype_of<A>) << ' ' << tg::to_string(a) << (ta ? " turned" : "") << " times "
-                                          << tg::to_string(tg::dtype_of<B>) << ' ' << tg::to_string(b)
-                                          << (tb ? " turned" : ""));
+      INFO(tg::to_string(tg::dtype_of<A>)
+           << ' ' << tg::to_string(a) << (ta ? " turned" : "") << " times " << tg::to_string(tg::dtype_of<B>) << ' '
+           << tg::to_string(b) << (tb ? " turned" : ""));
       tg::tensor<std::int32_t> one(c), four(c), loop(c);
       for (std::int32_t& v : one.span()) v = 99;  // must be overwritten
       tg::test::call_with<tg::op::matmul_integer>({.threads = 1}, one, {ta, tb}, x, y);
@@ -159,9 +159,19 @@ TEST_CASE("loops with and without the instruction for products and sums give the
       const auto b = filled<uint8_t>(turned ? shape{n, k} : shape{k, n}, content::any, random);
       tg::tensor<std::int32_t> c(shape{m, n});
       namespace cpu = tg::device::cpu;
-      const cpu::integer_gemm_args g{turned, turned, true, false, m, n, k,
-                                     reinterpret_cast<const std::byte*>(a.data()), turned ? m : k,
-                                     reinterpret_cast<const std::byte*>(b.data()), turned ? k : n, c.data(), n};
+      const cpu::integer_gemm_args g{turned,
+                                     turned,
+                                     true,
+                                     false,
+                                     m,
+                                     n,
+                                     k,
+                                     reinterpret_cast<const std::byte*>(a.data()),
+                                     turned ? m : k,
+                                     reinterpret_cast<const std::byte*>(b.data()),
+                                     turned ? k : n,
+                                     c.data(),
+                                     n};
       for (const bool at_once : {false, cpu::adds_products_at_once()}) {
         cpu::integer_gemm(g, at_once);
         CHECK(equal(c, naive_product(a, b, turned, turned, c.dims())));
@@ -182,7 +192,8 @@ TEST_CASE("oneDNN is asked where it is exact, for int8 as second matrix, and not
     return tg::device::cpu::detail::prepare_matmul_integer(args, {}) != nullptr;
   };
   using tg::dtype;
-  const bool exact = __builtin_cpu_supports("avx512vnni") && tg::device::cpu::machine_level() == tg::device::cpu::level::v4;
+  const bool exact =
+      __builtin_cpu_supports("avx512vnni") && tg::device::cpu::machine_level() == tg::device::cpu::level::v4;
   if (std::getenv("DNNL_MAX_CPU_ISA") == nullptr && std::getenv("ONEDNN_MAX_CPU_ISA") == nullptr) {
     CHECK(state(dtype::int8, dtype::int8, {64, 64}, {64, 64}, {64, 64}) == exact);
     CHECK(state(dtype::uint8, dtype::int8, {4, 64, 64}, {4, 64, 64}, {4, 64, 64}) == exact);

@@ -2,11 +2,15 @@
 // Products of the GPU against those of the CPU, and what is asked of cuBLASLt.
 #include "tagma/device/cuda/kernel/matmul.hpp"
 
+#include <limits>
+
 #include "support/cuda.hpp"
 #include "tagma/device/cpu/kernel/elementwise.hpp"
 #include "tagma/device/cpu/kernel/fused.hpp"
 #include "tagma/device/cpu/kernel/matmul.hpp"
+#include "tagma/device/cpu/kernel/matmul_integer.hpp"
 #include "tagma/device/cuda/kernel/elementwise.hpp"
+#include "tagma/device/cuda/kernel/matmul_integer.hpp"
 
 namespace {
 
@@ -56,6 +60,32 @@ void products() {
   product<double>("of double", {4, 5, 7}, {4, 7, 3}, false, false, 1e-13);
   product<tg::float16>("of float16", {5, 40}, {40, 3}, false, false, 4e-3);
   product<tg::bfloat16>("of bfloat16", {5, 40}, {3, 40}, false, true, 2e-2);
+}
+
+template <class A, class B>
+void integer_product(const std::string& what, const shape& x, const shape& y, bool ta, bool tb) {
+  constexpr dtype a = tg::dtype_of<A>, b = tg::dtype_of<B>;
+  const tg::tensor_spec in[] = {{a, x}, {b, y}};
+  const std::int64_t attributes[] = {ta, tb};
+  tg::ir::infer_args args{in, attributes, {}};
+  if (const char* problem = op::matmul_integer::infer(args)) return check(false, what + ": " + problem);
+  const auto numbers = [](auto zero, const shape& dims, std::uint32_t seed) {
+    using T = decltype(zero);
+    return random_tensor<T>(dims, std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), seed);
+  };
+  compare_kernels<op::matmul_integer, dtype::int32, a, b>(
+      what, {{numbers(A(), x, 53), numbers(B(), y, 54)}, device_tensor(dtype::int32, args.out.dims), {ta, tb}}, 0);
+}
+
+void integer_products() {
+  using std::int8_t, std::uint8_t;
+  integer_product<int8_t, int8_t>("of int8", {5, 7}, {7, 3}, false, false);
+  integer_product<uint8_t, int8_t>("of uint8 and int8", {7, 5}, {3, 7}, true, true);
+  integer_product<int8_t, uint8_t>("of int8 and uint8", {64, 200}, {200, 48}, false, false);
+  integer_product<uint8_t, uint8_t>("of uint8", {3, 3000}, {5, 3000}, false, true);
+  integer_product<int8_t, int8_t>("of int8, a stretched batch", {2, 1, 5, 7}, {1, 3, 7, 4}, false, false);
+  integer_product<int8_t, int8_t>("of int8, no elements to add", {5, 0}, {0, 3}, false, false);
+  integer_product<int8_t, int8_t>("of int8, no rows", {0, 5}, {5, 3}, false, false);
 }
 
 /// A product and a loop behind it. Operands count the product first.
@@ -174,6 +204,7 @@ void epilogues(double tolerance) {
 int main() {
   tg::test::on_gpu();
   products();
+  integer_products();
   loops_behind_products<float>(1e-5);
   loops_behind_products<double>(1e-13);
   loops_behind_products<tg::float16>(4e-3);

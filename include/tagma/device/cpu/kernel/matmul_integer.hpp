@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// Products of 8-bit integers on the CPU: by oneDNN where the processor adds products of bytes in 32 bits (VNNI, AMX) and
-/// oneDNN's sums are exact; else, and where they are small, by loops of our own.
+/// Products of 8-bit integers on the CPU: by oneDNN where the processor adds products of bytes in 32 bits (VNNI, AMX)
+/// and oneDNN's sums are exact; else, and where they are small, by loops of our own.
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
@@ -18,8 +18,8 @@ namespace tagma::device {
 namespace cpu::detail {
 
 #if TAGMA_ONEDNN_PRIMITIVES
-/// A product of 8-bit integers by primitives of oneDNN: of one pair of matrices, in parts that threads share, or of many,
-/// of which threads have some each.
+/// A product of 8-bit integers by primitives of oneDNN: of one pair of matrices, in parts that threads share, or of
+/// many, of which threads have some each.
 class onednn_integer_product final : public kernel_state {
  public:
   /// A null pointer where our own loops are quicker, or the only ones that are exact.
@@ -32,8 +32,8 @@ class onednn_integer_product final : public kernel_state {
 
   /// A primitive for each part, or for some pairs of matrices each; false if none is exact and quick.
   [[nodiscard]] bool plan(std::int64_t pairs);
-  /// One product by the primitive of a part. A first matrix that is given column by column is turned before: oneDNN 2 has
-  /// nothing quick for that.
+  /// One product by the primitive of a part. A first matrix that is given column by column is turned before: oneDNN 2
+  /// has nothing quick for that.
   void multiply(const integer_gemm_args& g, std::int64_t part) const;
 
   integer_gemm_args whole_;  ///< without its addresses

@@ -38,7 +38,8 @@ namespace tagma::device::cpu::detail {
 TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_integer_product::make(const kernel_args& args) {
   const product_extents p(args);
   const integer_gemm_args g = describe_integer_product(args, p);
-  // The primitives take no uint8 as second matrix, and products as small as a few microseconds are quicker without them.
+  // The primitives take no uint8 as second matrix, and products as small as a few microseconds are quicker without
+  // them.
   constexpr double small = 1 << 16;
   const double terms = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
   if (machine_level() == level::baseline || !g.signed_b || terms < small) return nullptr;
@@ -65,7 +66,8 @@ TAGMA_COLD TAGMA_DECL bool onednn_integer_product::plan(std::int64_t pairs) {
     const std::string_view by = implementation_of(desc);
     const auto has = [by](const char* what) { return by.find(what) != by.npos; };
     // Without VNNI and AMX it adds two products in 16 bits, which saturates. With VNNI alone, int8 as first matrix is
-    // shifted to uint8, and the sums that follow from that pass through float: those of 2^10 terms are no larger than 2^24.
+    // shifted to uint8, and the sums that follow from that pass through float: those of 2^10 terms are no larger than
+    // 2^24.
     const bool exact = has("amx") || (has("vnni") && (!g.signed_a || g.k <= 1024));
     if (!by.starts_with("brg") || !exact || (machine_level() != level::v4 && !has("avx2"))) return false;
     parts_[t] = owned<onednn_product>(new onednn_product(desc));
@@ -118,9 +120,8 @@ TAGMA_DECL void matmul_integer(const kernel_args& args, const run_context& conte
   const integer_gemm_args g = describe_integer_product(args, p);
   const shape& out = args.out.dims;
   if (!p.one)
-    return context.threads->parallel_for(out.elements(0, out.rank - 2), [&](std::int64_t i) {
-      integer_gemm(integer_product_at(g, args, i));
-    });
+    return context.threads->parallel_for(out.elements(0, out.rank - 2),
+                                         [&](std::int64_t i) { integer_gemm(integer_product_at(g, args, i)); });
   const product_split split(g.m, g.n, pieces(g.k, 2), args.repeated);
   if (split.parts == 1) return integer_gemm(g);
   context.threads->parallel_for(split.parts, [&](std::int64_t t) { integer_gemm(split.part(g, t)); });

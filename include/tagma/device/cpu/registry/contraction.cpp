@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/device/cpu/kernel/conv.hpp"
 #include "tagma/device/cpu/kernel/matmul.hpp"
+#include "tagma/device/cpu/kernel/matmul_integer.hpp"
 #include "tagma/device/cpu/kernel/pool.hpp"
 #include "tagma/device/cpu/registry.hpp"
 

@@ -2,6 +2,7 @@
 #include "tagma/device/cuda/all_kernels.hpp"
 #include "tagma/device/cuda/kernel/conv.hpp"
 #include "tagma/device/cuda/kernel/matmul.hpp"
+#include "tagma/device/cuda/kernel/matmul_integer.hpp"
 #include "tagma/device/cuda/kernel/pool.hpp"
 
 namespace tagma::device::cuda {
