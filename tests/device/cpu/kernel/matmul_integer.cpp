@@ -189,7 +189,8 @@ TEST_CASE("oneDNN is asked where it is exact, for int8 as second matrix, and not
     args.in = in;
     args.out = {none.data(), tg::dtype::int32, out};
     args.attributes = attributes;
-    return tg::device::cpu::detail::prepare_matmul_integer(args, {}) != nullptr;
+    const auto threads = tg::runtime::make_cpu_executor(2);
+    return tg::device::cpu::detail::prepare_matmul_integer(args, {threads.get()}) != nullptr;
   };
   using tg::dtype;
   const bool exact =

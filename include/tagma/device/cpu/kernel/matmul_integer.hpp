@@ -18,29 +18,28 @@ namespace tagma::device {
 namespace cpu::detail {
 
 #if TAGMA_ONEDNN_PRIMITIVES
-/// A product of 8-bit integers by primitives of oneDNN: of one pair of matrices, in parts that threads share, or of
-/// many, of which threads have some each.
+/// Products of 8-bit integers by primitives of oneDNN: of one pair of matrices, some rows each, or of many pairs, some
+/// pairs each. As many as there are threads: however they are shared, the sums are the same.
 class onednn_integer_product final : public kernel_state {
  public:
   /// A null pointer where our own loops are quicker, or the only ones that are exact.
-  [[nodiscard]] static owned<kernel_state> make(const kernel_args& args);
+  [[nodiscard]] static owned<kernel_state> make(const kernel_args& args, const run_context& context);
 
   void run(const kernel_args& args, const run_context& context) const;
 
  private:
-  onednn_integer_product(const integer_gemm_args& g, const product_split& split) : whole_(g), split_(split) {}
+  onednn_integer_product() = default;
 
-  /// A primitive for each part, or for some pairs of matrices each; false if none is exact and quick.
-  [[nodiscard]] bool plan(std::int64_t pairs);
-  /// One product by the primitive of a part. A first matrix that is given column by column is turned before: oneDNN 2
-  /// has nothing quick for that.
+  /// Makes the primitives; false if none is exact and quick.
+  [[nodiscard]] bool plan(const integer_gemm_args& g);
+  /// One product by one primitive. A first matrix that is given column by column is turned before: oneDNN 2 has nothing
+  /// quick for that.
   void multiply(const integer_gemm_args& g, std::int64_t part) const;
 
-  integer_gemm_args whole_;  ///< without its addresses
-  product_split split_;
   static constexpr std::int64_t most_parts = 8;
+  std::int64_t rows_ = 0;   ///< of each part of a product, but perhaps the last
+  std::int64_t count_ = 0;  ///< of primitives
   owned<onednn_product> parts_[most_parts];
-  std::int64_t count_ = 0;        ///< of primitives
   heap_array<std::byte> turned_;  ///< rows for each of them
 };
 #endif

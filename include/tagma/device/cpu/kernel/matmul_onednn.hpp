@@ -28,19 +28,13 @@ struct product_split {
   /// @param few      the parts are whole tiles of columns for `few_rows_product`
   product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
 
-  /// The extents of part `t` of a product.
-  template <class Product>
-  void narrow(Product& g, std::int64_t t) const {
-    const std::int64_t row = t / across * rows, column = t % across * columns;
-    g.m = row + rows < all_rows ? rows : all_rows - row;
-    g.n = t % across + 1 < across ? columns : all_columns - column;
-  }
   /// Part `t` of a product.
   template <class Product>
   [[nodiscard]] Product part(const Product& whole, std::int64_t t) const {
-    const std::int64_t row = t / across * rows, column = t % across * columns;
     Product g = whole;
-    narrow(g, t);
+    const std::int64_t row = t / across * rows, column = t % across * columns;
+    g.m = row + rows < all_rows ? rows : all_rows - row;
+    g.n = t % across + 1 < across ? columns : all_columns - column;
     g.a += g.transpose_a ? row : row * g.lda;
     g.b += g.transpose_b ? column * g.ldb : column;
     g.c += row * g.ldc + column;
