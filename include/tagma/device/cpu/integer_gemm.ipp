@@ -76,7 +76,8 @@ struct byte_pairs {
   }
   /// Sixteen terms of one line.
   TAGMA_INLINE void widen(std::uint32_t* to, const std::byte* at) const {
-    put(to, *reinterpret_cast<const bytes*>(at));
+    const bytes b = *reinterpret_cast<const bytes*>(at);  // clang 14 takes what a reference names to be aligned
+    put(to, b);
   }
   /// Two terms of sixteen lines.
   TAGMA_INLINE void interleave(std::uint32_t* to, const std::byte* at) const {
