@@ -131,6 +131,21 @@
 #endif
 /// @}
 
+/// Pairs of 16-bit integers, a pair in each lane of 32 bits, by the instructions of x86-64 with AVX2: the products of
+/// two pairs, added, or with VNNI added to a lane as well; and bytes as 16 bits. 1 where vectors have them: text in a
+/// function that is compiled for less, see above, is taken by g++ alone.
+/// @{
+#if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#define TAGMA_HAS_PAIRS 0
+#else
+#define TAGMA_HAS_PAIRS 1
+#define TAGMA_PRODUCTS_OF_PAIRS(sums, a, b) asm("vpmaddwd %2, %1, %0" : "=v"(sums) : "v"(a), "vm"(b))
+#define TAGMA_ADD_PRODUCTS_OF_PAIRS(sums, a, b) asm("vpdpwssd %2, %1, %0" : "+v"(sums) : "v"(a), "vm"(b))
+#define TAGMA_SHORT_OF_SIGNED(shorts, bytes) asm("vpmovsxbw %1, %0" : "=v"(shorts) : "v"(bytes))
+#define TAGMA_SHORT_OF_UNSIGNED(shorts, bytes) asm("vpmovzxbw %1, %0" : "=v"(shorts) : "v"(bytes))
+#endif
+/// @}
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -366,6 +381,15 @@
                 ": takes an expression: of what batch_norm returns for training that is .output, " \
                 "and a tensor is fed to a placeholder")
 
+/// Two specs whose last two axes are matrices, and matrices that can be multiplied.
+#define TAGMA_NEEDS_MATRICES(Who, X, Y) \
+  static_assert(::tagma::diagnose::are_matrices<X, Y>, "TAGMA-E013 " Who ": both operands need at least two axes")
+#define TAGMA_NEEDS_PRODUCT(Who, X, Y, TransposeA, TransposeB)                                          \
+  static_assert(::tagma::diagnose::inner_extents_agree<X, Y, TransposeA, TransposeB>,                   \
+                "TAGMA-E012 " Who ": the columns of the first operand must be the rows of the second"); \
+  static_assert(::tagma::diagnose::batch_extents_broadcast<X, Y>,                                       \
+                "TAGMA-E013 " Who ": the leading axes do not broadcast")
+
 /// Images and a filter, both as specs, with options.
 #define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
   static_assert(::tagma::diagnose::same_element_type<X, Filter>,                                                     \
@@ -415,6 +439,75 @@
 /// NVIDIA's GPUs: programs of files that include this run on them. For files that nvcc compiles; such a file includes
 /// tagma/tagma.hpp as well. Needs nvcc 13, cuBLASLt, cuDNN 9 and CUB, and -lcublasLt -lcudnn when it is linked. All
 /// files of a program that share a graph include this, or none does.
+
+// ---- tagma/expr/op/matmul_integer.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_MATMUL_INTEGER_HPP
+#define TAGMA_SINGLE_EXPR_OP_MATMUL_INTEGER_HPP
+
+/// @file
+/// Matrix products of 8-bit integers, as models with quantised weights have them.
+
+namespace tagma {
+
+namespace diagnose {
+/// Both operands have elements of one byte that are integers.
+template <class A, class B>
+inline constexpr bool are_bytes = ((A::value.type == dtype::int8 || A::value.type == dtype::uint8) &&
+                                   (B::value.type == dtype::int8 || B::value.type == dtype::uint8));
+}  // namespace diagnose
+
+namespace op {
+
+/// As `matmul`, of int8 or uint8; the result is int32, modulo 2^32.
+struct matmul_integer {
+  static constexpr const char* name = "matmul_integer";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr int unstretched = matmul::unstretched;
+
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.rule("TAGMA-E316"), t.byte_at(0), t.byte_at(1), matmul::takes_matrices(t);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const char* const problem = matmul::infer(a);
+    a.out.type = dtype::int32;
+    return problem;
+  }
+  TAGMA_COLD static constexpr double work(const ir::infer_args& a) { return matmul::work(a); }
+  static constexpr void lift(auto& l) { matmul::lift_product(l, matmul_integer{}); }
+};
+
+}  // namespace op
+
+/// The matrix product of the last two axes of 8-bit integers, in int32; the axes before them broadcast. Sums are exact,
+/// whatever the processor, and those beyond int32 wrap around, modulo 2^32: not of fewer than 2^17 terms of int8, 2^16
+/// of int8 and uint8, or 2^15 of uint8. There is no gradient.
+///
+/// Zero points are left to the caller. For A = sa * (a - za) and B = sb * (b - zb), where za and zb are scalars and k
+/// is the number of terms, A * B is sa * sb * (matmul_integer(a, b) - zb * (sums of the rows of a) - za * (sums of the
+/// columns of b) + k * za * zb), with sums in int32.
+/// @tparam TransposeA,TransposeB swap the last two axes of an operand first; nothing is copied for that.
+/// @param a [..., m, k], int8 or uint8
+/// @param b [..., k, n], int8 or uint8
+/// Raises TAGMA-E012 if the inner extents differ, TAGMA-E013 if an operand is no matrix or batches differ, TAGMA-E316
+/// if an operand has other elements.
+template <bool TransposeA = false, bool TransposeB = false, expression A, expression B,
+          class Place = TAGMA_FRESH_TYPE(A)>
+[[nodiscard]] constexpr auto matmul_integer(const A& a, const B& b) {
+  using x = typename A::spec_type;
+  using y = typename B::spec_type;
+  static_assert(diagnose::are_bytes<x, y>,
+                "TAGMA-E316 matmul_integer: operands are int8 or uint8; tagma::matmul is for floats");
+  TAGMA_NEEDS_MATRICES("matmul_integer", x, y);
+  if constexpr (diagnose::are_matrices<x, y> && diagnose::are_bytes<x, y>) {
+    TAGMA_NEEDS_PRODUCT("matmul_integer", x, y, TransposeA, TransposeB);
+    if constexpr (diagnose::inner_extents_agree<x, y, TransposeA, TransposeB> &&
+                  diagnose::batch_extents_broadcast<x, y>)
+      return detail::make_node<op::matmul_integer, ir::pack_attributes(TransposeA, TransposeB), Place>(a, b);
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_MATMUL_INTEGER_HPP
 
 // ---- tagma/expr/op/filter.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_FILTER_HPP
@@ -8419,6 +8512,63 @@ struct kernel_with_loop<on_cuda, ir::key<op::matmul>, Loop, T, T, T>
           cuda::detail::epilogue_of<Loop>> {};
 
 }  // namespace tagma::device
+// ---- tagma/device/cuda/kernel/matmul_integer.hpp
+
+/// @file
+/// Products of 8-bit integers on the GPU, by plain loops: cuBLASLt multiplies bytes of some alignments and extents
+/// only.
+
+namespace tagma::device {
+namespace cuda::detail {
+
+/// An element of the result each. Sums wrap around.
+template <class A, class B>
+struct integer_product_body {
+  struct arguments {
+    const A* a;
+    const B* b;
+    std::int32_t* c;
+    product_problem p;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& g) {
+    const product_problem& p = g.p;
+    const std::int64_t one = p.m * p.n;
+    for (std::int64_t i = at.index(); i < one * p.batch; i += at.count()) {
+      const std::int64_t batch = quotient(i, one), row = quotient(i - batch * one, p.n);
+      const std::int64_t column = i - batch * one - row * p.n;
+      const A* a = g.a + batch * p.stride_a + (p.transpose_a ? row : row * p.k);
+      const B* b = g.b + batch * p.stride_b + (p.transpose_b ? column * p.k : column);
+      const std::int64_t step_a = p.transpose_a ? p.m : 1, step_b = p.transpose_b ? 1 : p.n;
+      std::uint32_t total = 0;
+      for (std::int64_t k = 0; k < p.k; ++k)
+        total += static_cast<std::uint32_t>(std::int32_t{a[k * step_a]} * std::int32_t{b[k * step_b]});
+      g.c[batch * p.stride_c + row * p.n + column] = static_cast<std::int32_t>(total);
+    }
+  }
+};
+
+template <class A, class B>
+void matmul_integer(const kernel_args& args, const run_context& context) {
+  const batched_product product(args);
+  if (product.is_empty()) return;
+  const product_problem& p = product.problem;
+  for (std::int64_t i = 0; i < product.calls(); ++i) {
+    const batch_axis at = product.at(i);
+    launch<integer_product_body<A, B>>(
+        geometry::over(p.m * p.n * p.batch), context,
+        {args.in[0].as<const A>() + at.a, args.in[1].as<const B>() + at.b, args.out.as<std::int32_t>() + at.c, p});
+  }
+}
+
+}  // namespace cuda::detail
+
+template <>
+struct kernel<on_cuda, ir::key<op::matmul_integer>> {
+  template <dtype, dtype A, dtype B>
+  static constexpr kernel_entry entry{&cuda::detail::matmul_integer<stored<A>, stored<B>>};
+};
+
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/moments.hpp
 
 /// @file
@@ -9673,6 +9823,11 @@ struct ir::accelerator_of<Graph, 0> {
 #undef TAGMA_HALVES_OF_FLOATS
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
+#undef TAGMA_HAS_PAIRS
+#undef TAGMA_PRODUCTS_OF_PAIRS
+#undef TAGMA_ADD_PRODUCTS_OF_PAIRS
+#undef TAGMA_SHORT_OF_SIGNED
+#undef TAGMA_SHORT_OF_UNSIGNED
 #undef TAGMA_ROUND
 #undef TAGMA_INLINE
 #undef TAGMA_DEVICE
@@ -9709,6 +9864,8 @@ struct ir::accelerator_of<Graph, 0> {
 #undef TAGMA_NEEDS_OPERANDS
 #undef TAGMA_REFUSES_OPERAND
 #undef TAGMA_NEEDS_COMPARABLE
+#undef TAGMA_NEEDS_MATRICES
+#undef TAGMA_NEEDS_PRODUCT
 #undef TAGMA_NEEDS_FILTER
 #undef TAGMA_NEEDS_CONVOLUTION
 #endif

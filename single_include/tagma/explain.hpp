@@ -131,6 +131,21 @@
 #endif
 /// @}
 
+/// Pairs of 16-bit integers, a pair in each lane of 32 bits, by the instructions of x86-64 with AVX2: the products of
+/// two pairs, added, or with VNNI added to a lane as well; and bytes as 16 bits. 1 where vectors have them: text in a
+/// function that is compiled for less, see above, is taken by g++ alone.
+/// @{
+#if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#define TAGMA_HAS_PAIRS 0
+#else
+#define TAGMA_HAS_PAIRS 1
+#define TAGMA_PRODUCTS_OF_PAIRS(sums, a, b) asm("vpmaddwd %2, %1, %0" : "=v"(sums) : "v"(a), "vm"(b))
+#define TAGMA_ADD_PRODUCTS_OF_PAIRS(sums, a, b) asm("vpdpwssd %2, %1, %0" : "+v"(sums) : "v"(a), "vm"(b))
+#define TAGMA_SHORT_OF_SIGNED(shorts, bytes) asm("vpmovsxbw %1, %0" : "=v"(shorts) : "v"(bytes))
+#define TAGMA_SHORT_OF_UNSIGNED(shorts, bytes) asm("vpmovzxbw %1, %0" : "=v"(shorts) : "v"(bytes))
+#endif
+/// @}
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -287,6 +302,15 @@
                 "TAGMA-E176 " Who                                                                  \
                 ": takes an expression: of what batch_norm returns for training that is .output, " \
                 "and a tensor is fed to a placeholder")
+
+/// Two specs whose last two axes are matrices, and matrices that can be multiplied.
+#define TAGMA_NEEDS_MATRICES(Who, X, Y) \
+  static_assert(::tagma::diagnose::are_matrices<X, Y>, "TAGMA-E013 " Who ": both operands need at least two axes")
+#define TAGMA_NEEDS_PRODUCT(Who, X, Y, TransposeA, TransposeB)                                          \
+  static_assert(::tagma::diagnose::inner_extents_agree<X, Y, TransposeA, TransposeB>,                   \
+                "TAGMA-E012 " Who ": the columns of the first operand must be the rows of the second"); \
+  static_assert(::tagma::diagnose::batch_extents_broadcast<X, Y>,                                       \
+                "TAGMA-E013 " Who ": the leading axes do not broadcast")
 
 /// Images and a filter, both as specs, with options.
 #define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
@@ -2395,6 +2419,11 @@ TAGMA_DECL run_limits trace_to(trace& timeline) {
 #undef TAGMA_HALVES_OF_FLOATS
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
+#undef TAGMA_HAS_PAIRS
+#undef TAGMA_PRODUCTS_OF_PAIRS
+#undef TAGMA_ADD_PRODUCTS_OF_PAIRS
+#undef TAGMA_SHORT_OF_SIGNED
+#undef TAGMA_SHORT_OF_UNSIGNED
 #undef TAGMA_ROUND
 #undef TAGMA_INLINE
 #undef TAGMA_DEVICE
@@ -2431,6 +2460,8 @@ TAGMA_DECL run_limits trace_to(trace& timeline) {
 #undef TAGMA_NEEDS_OPERANDS
 #undef TAGMA_REFUSES_OPERAND
 #undef TAGMA_NEEDS_COMPARABLE
+#undef TAGMA_NEEDS_MATRICES
+#undef TAGMA_NEEDS_PRODUCT
 #undef TAGMA_NEEDS_FILTER
 #undef TAGMA_NEEDS_CONVOLUTION
 #endif

@@ -131,6 +131,21 @@
 #endif
 /// @}
 
+/// Pairs of 16-bit integers, a pair in each lane of 32 bits, by the instructions of x86-64 with AVX2: the products of
+/// two pairs, added, or with VNNI added to a lane as well; and bytes as 16 bits. 1 where vectors have them: text in a
+/// function that is compiled for less, see above, is taken by g++ alone.
+/// @{
+#if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#define TAGMA_HAS_PAIRS 0
+#else
+#define TAGMA_HAS_PAIRS 1
+#define TAGMA_PRODUCTS_OF_PAIRS(sums, a, b) asm("vpmaddwd %2, %1, %0" : "=v"(sums) : "v"(a), "vm"(b))
+#define TAGMA_ADD_PRODUCTS_OF_PAIRS(sums, a, b) asm("vpdpwssd %2, %1, %0" : "+v"(sums) : "v"(a), "vm"(b))
+#define TAGMA_SHORT_OF_SIGNED(shorts, bytes) asm("vpmovsxbw %1, %0" : "=v"(shorts) : "v"(bytes))
+#define TAGMA_SHORT_OF_UNSIGNED(shorts, bytes) asm("vpmovzxbw %1, %0" : "=v"(shorts) : "v"(bytes))
+#endif
+/// @}
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -287,6 +302,15 @@
                 "TAGMA-E176 " Who                                                                  \
                 ": takes an expression: of what batch_norm returns for training that is .output, " \
                 "and a tensor is fed to a placeholder")
+
+/// Two specs whose last two axes are matrices, and matrices that can be multiplied.
+#define TAGMA_NEEDS_MATRICES(Who, X, Y) \
+  static_assert(::tagma::diagnose::are_matrices<X, Y>, "TAGMA-E013 " Who ": both operands need at least two axes")
+#define TAGMA_NEEDS_PRODUCT(Who, X, Y, TransposeA, TransposeB)                                          \
+  static_assert(::tagma::diagnose::inner_extents_agree<X, Y, TransposeA, TransposeB>,                   \
+                "TAGMA-E012 " Who ": the columns of the first operand must be the rows of the second"); \
+  static_assert(::tagma::diagnose::batch_extents_broadcast<X, Y>,                                       \
+                "TAGMA-E013 " Who ": the leading axes do not broadcast")
 
 /// Images and a filter, both as specs, with options.
 #define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
@@ -474,6 +498,7 @@ class arguments {
   constexpr void boolean_at(int i) { type(i, {&is_bool, "TAGMA-E017", "bool"}); }
   constexpr void index_at(int i) { type(i, {&is_index, "TAGMA-E107", "int32, int64 or uint8"}); }
   constexpr void integer_at(int i) { type(i, {&is_integer, rule_, "integers"}); }
+  constexpr void byte_at(int i) { type(i, {&is_byte, rule_, "int8 or uint8"}); }
   constexpr void float64_at(int i) { type(i, {&is_float64, rule_, "float64"}); }
   constexpr void int64_at(int i) { type(i, {&is_int64, rule_, "int64"}); }
   /// @}
@@ -608,6 +633,7 @@ class arguments {
   static constexpr bool is_any(dtype t) { return t != dtype::none; }
   static constexpr bool is_no_string(dtype t) { return t != dtype::none && t != dtype::string; }
   static constexpr bool is_bool(dtype t) { return t == dtype::boolean; }
+  static constexpr bool is_byte(dtype t) { return t == dtype::int8 || t == dtype::uint8; }
   static constexpr bool is_float64(dtype t) { return t == dtype::float64; }
   static constexpr bool is_int64(dtype t) { return t == dtype::int64; }
   static constexpr bool is_index(dtype t) { return t == dtype::int32 || t == dtype::int64 || t == dtype::uint8; }
@@ -964,6 +990,75 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 
 #undef TAGMA_NEEDS_VECTOR
 #endif  // TAGMA_SINGLE_EXPR_OP_FILTER_HPP
+
+// ---- tagma/expr/op/matmul_integer.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_MATMUL_INTEGER_HPP
+#define TAGMA_SINGLE_EXPR_OP_MATMUL_INTEGER_HPP
+
+/// @file
+/// Matrix products of 8-bit integers, as models with quantised weights have them.
+
+namespace tagma {
+
+namespace diagnose {
+/// Both operands have elements of one byte that are integers.
+template <class A, class B>
+inline constexpr bool are_bytes = ((A::value.type == dtype::int8 || A::value.type == dtype::uint8) &&
+                                   (B::value.type == dtype::int8 || B::value.type == dtype::uint8));
+}  // namespace diagnose
+
+namespace op {
+
+/// As `matmul`, of int8 or uint8; the result is int32, modulo 2^32.
+struct matmul_integer {
+  static constexpr const char* name = "matmul_integer";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr int unstretched = matmul::unstretched;
+
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.rule("TAGMA-E316"), t.byte_at(0), t.byte_at(1), matmul::takes_matrices(t);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const char* const problem = matmul::infer(a);
+    a.out.type = dtype::int32;
+    return problem;
+  }
+  TAGMA_COLD static constexpr double work(const ir::infer_args& a) { return matmul::work(a); }
+  static constexpr void lift(auto& l) { matmul::lift_product(l, matmul_integer{}); }
+};
+
+}  // namespace op
+
+/// The matrix product of the last two axes of 8-bit integers, in int32; the axes before them broadcast. Sums are exact,
+/// whatever the processor, and those beyond int32 wrap around, modulo 2^32: not of fewer than 2^17 terms of int8, 2^16
+/// of int8 and uint8, or 2^15 of uint8. There is no gradient.
+///
+/// Zero points are left to the caller. For A = sa * (a - za) and B = sb * (b - zb), where za and zb are scalars and k
+/// is the number of terms, A * B is sa * sb * (matmul_integer(a, b) - zb * (sums of the rows of a) - za * (sums of the
+/// columns of b) + k * za * zb), with sums in int32.
+/// @tparam TransposeA,TransposeB swap the last two axes of an operand first; nothing is copied for that.
+/// @param a [..., m, k], int8 or uint8
+/// @param b [..., k, n], int8 or uint8
+/// Raises TAGMA-E012 if the inner extents differ, TAGMA-E013 if an operand is no matrix or batches differ, TAGMA-E316
+/// if an operand has other elements.
+template <bool TransposeA = false, bool TransposeB = false, expression A, expression B,
+          class Place = TAGMA_FRESH_TYPE(A)>
+[[nodiscard]] constexpr auto matmul_integer(const A& a, const B& b) {
+  using x = typename A::spec_type;
+  using y = typename B::spec_type;
+  static_assert(diagnose::are_bytes<x, y>,
+                "TAGMA-E316 matmul_integer: operands are int8 or uint8; tagma::matmul is for floats");
+  TAGMA_NEEDS_MATRICES("matmul_integer", x, y);
+  if constexpr (diagnose::are_matrices<x, y> && diagnose::are_bytes<x, y>) {
+    TAGMA_NEEDS_PRODUCT("matmul_integer", x, y, TransposeA, TransposeB);
+    if constexpr (diagnose::inner_extents_agree<x, y, TransposeA, TransposeB> &&
+                  diagnose::batch_extents_broadcast<x, y>)
+      return detail::make_node<op::matmul_integer, ir::pack_attributes(TransposeA, TransposeB), Place>(a, b);
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_MATMUL_INTEGER_HPP
 
 // ---- tagma/expr/op/sort.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_SORT_HPP
@@ -5984,6 +6079,7 @@ inline constexpr dtype element_types[] = {dtype::float64, dtype::float32, dtype:
 [[nodiscard]] constexpr bool is_any(dtype type) { return type != dtype::none; }
 [[nodiscard]] constexpr bool is_no_string(dtype type) { return type != dtype::string; }
 [[nodiscard]] constexpr bool is_bool(dtype type) { return type == dtype::boolean; }
+[[nodiscard]] constexpr bool is_byte(dtype type) { return type == dtype::int8 || type == dtype::uint8; }
 [[nodiscard]] constexpr bool is_index(dtype type) {
   return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
 }
@@ -6049,6 +6145,13 @@ template <bool (*Accepts)(dtype)>
       if (is_no_string(t) && is_index(index)) all.add({t, index, t, {index}, 1});
   return all;
 }
+[[nodiscard]] constexpr signature_list products_of_bytes() {
+  signature_list all;
+  for (const dtype a : element_types)
+    for (const dtype b : element_types)
+      if (is_byte(a) && is_byte(b)) all.add({a, b, dtype::int32, {a, b}, 2});
+  return all;
+}
 [[nodiscard]] constexpr signature_list rates() {
   signature_list all;
   all.add({dtype::float64, dtype::none, dtype::float64, {dtype::int64}, 1});
@@ -6098,10 +6201,10 @@ using reduction = family<row<op::sum, &same<&is_numeric, 1>>, row<op::product, &
                          row<op::any, &same<&is_bool, 1>>, row<op::argmax, &to<&is_numeric, 1, dtype::int64>>,
                          row<op::argmin, &to<&is_numeric, 1, dtype::int64>>, row<op::moments, &same<&is_floating, 1>>>;
 
-using contraction =
-    family<row<op::matmul, &same<&is_floating, 2>>, row<op::conv2d, &same<&is_floating, 2>>,
-           row<op::conv2d_bias, &same<&is_floating, 3>>, row<op::conv2d_input_gradient, &same<&is_floating, 3>>,
-           row<op::conv2d_filter_gradient, &same<&is_floating, 3>>>;
+using contraction = family<row<op::matmul, &same<&is_floating, 2>>, row<op::matmul_integer, &products_of_bytes>,
+                           row<op::conv2d, &same<&is_floating, 2>>, row<op::conv2d_bias, &same<&is_floating, 3>>,
+                           row<op::conv2d_input_gradient, &same<&is_floating, 3>>,
+                           row<op::conv2d_filter_gradient, &same<&is_floating, 3>>>;
 
 using pooling = family<row<op::max_pool, &same<&is_floating, 1>>, row<op::max_pool_gradient, &same<&is_floating, 3>>,
                        row<op::max_pool_select, &same<&is_floating, 3>>, row<op::average_pool, &same<&is_floating, 1>>,
@@ -6810,6 +6913,11 @@ TAGMA_DECL graph_builder::scope_guard graph_builder::open(ir::scope_kind kind, c
 #undef TAGMA_HALVES_OF_FLOATS
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
+#undef TAGMA_HAS_PAIRS
+#undef TAGMA_PRODUCTS_OF_PAIRS
+#undef TAGMA_ADD_PRODUCTS_OF_PAIRS
+#undef TAGMA_SHORT_OF_SIGNED
+#undef TAGMA_SHORT_OF_UNSIGNED
 #undef TAGMA_ROUND
 #undef TAGMA_INLINE
 #undef TAGMA_DEVICE
@@ -6846,6 +6954,8 @@ TAGMA_DECL graph_builder::scope_guard graph_builder::open(ir::scope_kind kind, c
 #undef TAGMA_NEEDS_OPERANDS
 #undef TAGMA_REFUSES_OPERAND
 #undef TAGMA_NEEDS_COMPARABLE
+#undef TAGMA_NEEDS_MATRICES
+#undef TAGMA_NEEDS_PRODUCT
 #undef TAGMA_NEEDS_FILTER
 #undef TAGMA_NEEDS_CONVOLUTION
 #endif

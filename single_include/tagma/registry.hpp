@@ -27,6 +27,11 @@
 #endif
 #include "programs.hpp"
 
+#if !__has_include("quantized.hpp")
+#error "tagma: registry.hpp of single_include/tagma needs quantized.hpp beside it"
+#endif
+#include "quantized.hpp"
+
 #if !__has_include("sequence_examples.hpp")
 #error "tagma: registry.hpp of single_include/tagma needs sequence_examples.hpp beside it"
 #endif
@@ -153,6 +158,21 @@
 #define TAGMA_LONG_OF_SHORT(words, halves) words = __builtin_convertvector(halves, __typeof__(words))
 #else
 #define TAGMA_HAS_F16C 0
+#endif
+/// @}
+
+/// Pairs of 16-bit integers, a pair in each lane of 32 bits, by the instructions of x86-64 with AVX2: the products of
+/// two pairs, added, or with VNNI added to a lane as well; and bytes as 16 bits. 1 where vectors have them: text in a
+/// function that is compiled for less, see above, is taken by g++ alone.
+/// @{
+#if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#define TAGMA_HAS_PAIRS 0
+#else
+#define TAGMA_HAS_PAIRS 1
+#define TAGMA_PRODUCTS_OF_PAIRS(sums, a, b) asm("vpmaddwd %2, %1, %0" : "=v"(sums) : "v"(a), "vm"(b))
+#define TAGMA_ADD_PRODUCTS_OF_PAIRS(sums, a, b) asm("vpdpwssd %2, %1, %0" : "+v"(sums) : "v"(a), "vm"(b))
+#define TAGMA_SHORT_OF_SIGNED(shorts, bytes) asm("vpmovsxbw %1, %0" : "=v"(shorts) : "v"(bytes))
+#define TAGMA_SHORT_OF_UNSIGNED(shorts, bytes) asm("vpmovzxbw %1, %0" : "=v"(shorts) : "v"(bytes))
 #endif
 /// @}
 
@@ -409,6 +429,15 @@
                 "TAGMA-E176 " Who                                                                  \
                 ": takes an expression: of what batch_norm returns for training that is .output, " \
                 "and a tensor is fed to a placeholder")
+
+/// Two specs whose last two axes are matrices, and matrices that can be multiplied.
+#define TAGMA_NEEDS_MATRICES(Who, X, Y) \
+  static_assert(::tagma::diagnose::are_matrices<X, Y>, "TAGMA-E013 " Who ": both operands need at least two axes")
+#define TAGMA_NEEDS_PRODUCT(Who, X, Y, TransposeA, TransposeB)                                          \
+  static_assert(::tagma::diagnose::inner_extents_agree<X, Y, TransposeA, TransposeB>,                   \
+                "TAGMA-E012 " Who ": the columns of the first operand must be the rows of the second"); \
+  static_assert(::tagma::diagnose::batch_extents_broadcast<X, Y>,                                       \
+                "TAGMA-E013 " Who ": the leading axes do not broadcast")
 
 /// Images and a filter, both as specs, with options.
 #define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
@@ -1983,6 +2012,7 @@ class arguments {
   constexpr void boolean_at(int i) { type(i, {&is_bool, "TAGMA-E017", "bool"}); }
   constexpr void index_at(int i) { type(i, {&is_index, "TAGMA-E107", "int32, int64 or uint8"}); }
   constexpr void integer_at(int i) { type(i, {&is_integer, rule_, "integers"}); }
+  constexpr void byte_at(int i) { type(i, {&is_byte, rule_, "int8 or uint8"}); }
   constexpr void float64_at(int i) { type(i, {&is_float64, rule_, "float64"}); }
   constexpr void int64_at(int i) { type(i, {&is_int64, rule_, "int64"}); }
   /// @}
@@ -2117,6 +2147,7 @@ class arguments {
   static constexpr bool is_any(dtype t) { return t != dtype::none; }
   static constexpr bool is_no_string(dtype t) { return t != dtype::none && t != dtype::string; }
   static constexpr bool is_bool(dtype t) { return t == dtype::boolean; }
+  static constexpr bool is_byte(dtype t) { return t == dtype::int8 || t == dtype::uint8; }
   static constexpr bool is_float64(dtype t) { return t == dtype::float64; }
   static constexpr bool is_int64(dtype t) { return t == dtype::int64; }
   static constexpr bool is_index(dtype t) { return t == dtype::int32 || t == dtype::int64 || t == dtype::uint8; }
@@ -8265,6 +8296,7 @@ inline constexpr dtype element_types[] = {dtype::float64, dtype::float32, dtype:
 [[nodiscard]] constexpr bool is_any(dtype type) { return type != dtype::none; }
 [[nodiscard]] constexpr bool is_no_string(dtype type) { return type != dtype::string; }
 [[nodiscard]] constexpr bool is_bool(dtype type) { return type == dtype::boolean; }
+[[nodiscard]] constexpr bool is_byte(dtype type) { return type == dtype::int8 || type == dtype::uint8; }
 [[nodiscard]] constexpr bool is_index(dtype type) {
   return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
 }
@@ -8330,6 +8362,13 @@ template <bool (*Accepts)(dtype)>
       if (is_no_string(t) && is_index(index)) all.add({t, index, t, {index}, 1});
   return all;
 }
+[[nodiscard]] constexpr signature_list products_of_bytes() {
+  signature_list all;
+  for (const dtype a : element_types)
+    for (const dtype b : element_types)
+      if (is_byte(a) && is_byte(b)) all.add({a, b, dtype::int32, {a, b}, 2});
+  return all;
+}
 [[nodiscard]] constexpr signature_list rates() {
   signature_list all;
   all.add({dtype::float64, dtype::none, dtype::float64, {dtype::int64}, 1});
@@ -8379,10 +8418,10 @@ using reduction = family<row<op::sum, &same<&is_numeric, 1>>, row<op::product, &
                          row<op::any, &same<&is_bool, 1>>, row<op::argmax, &to<&is_numeric, 1, dtype::int64>>,
                          row<op::argmin, &to<&is_numeric, 1, dtype::int64>>, row<op::moments, &same<&is_floating, 1>>>;
 
-using contraction =
-    family<row<op::matmul, &same<&is_floating, 2>>, row<op::conv2d, &same<&is_floating, 2>>,
-           row<op::conv2d_bias, &same<&is_floating, 3>>, row<op::conv2d_input_gradient, &same<&is_floating, 3>>,
-           row<op::conv2d_filter_gradient, &same<&is_floating, 3>>>;
+using contraction = family<row<op::matmul, &same<&is_floating, 2>>, row<op::matmul_integer, &products_of_bytes>,
+                           row<op::conv2d, &same<&is_floating, 2>>, row<op::conv2d_bias, &same<&is_floating, 3>>,
+                           row<op::conv2d_input_gradient, &same<&is_floating, 3>>,
+                           row<op::conv2d_filter_gradient, &same<&is_floating, 3>>>;
 
 using pooling = family<row<op::max_pool, &same<&is_floating, 1>>, row<op::max_pool_gradient, &same<&is_floating, 3>>,
                        row<op::max_pool_select, &same<&is_floating, 3>>, row<op::average_pool, &same<&is_floating, 1>>,
@@ -9457,6 +9496,11 @@ namespace tagma::runtime {
 #undef TAGMA_HALVES_OF_FLOATS
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
+#undef TAGMA_HAS_PAIRS
+#undef TAGMA_PRODUCTS_OF_PAIRS
+#undef TAGMA_ADD_PRODUCTS_OF_PAIRS
+#undef TAGMA_SHORT_OF_SIGNED
+#undef TAGMA_SHORT_OF_UNSIGNED
 #undef TAGMA_ROUND
 #undef TAGMA_INLINE
 #undef TAGMA_DEVICE
@@ -9493,6 +9537,8 @@ namespace tagma::runtime {
 #undef TAGMA_NEEDS_OPERANDS
 #undef TAGMA_REFUSES_OPERAND
 #undef TAGMA_NEEDS_COMPARABLE
+#undef TAGMA_NEEDS_MATRICES
+#undef TAGMA_NEEDS_PRODUCT
 #undef TAGMA_NEEDS_FILTER
 #undef TAGMA_NEEDS_CONVOLUTION
 #endif

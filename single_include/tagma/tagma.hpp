@@ -232,6 +232,21 @@ void fresh_type(long);
 #endif
 /// @}
 
+/// Pairs of 16-bit integers, a pair in each lane of 32 bits, by the instructions of x86-64 with AVX2: the products of
+/// two pairs, added, or with VNNI added to a lane as well; and bytes as 16 bits. 1 where vectors have them: text in a
+/// function that is compiled for less, see above, is taken by g++ alone.
+/// @{
+#if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#define TAGMA_HAS_PAIRS 0
+#else
+#define TAGMA_HAS_PAIRS 1
+#define TAGMA_PRODUCTS_OF_PAIRS(sums, a, b) asm("vpmaddwd %2, %1, %0" : "=v"(sums) : "v"(a), "vm"(b))
+#define TAGMA_ADD_PRODUCTS_OF_PAIRS(sums, a, b) asm("vpdpwssd %2, %1, %0" : "+v"(sums) : "v"(a), "vm"(b))
+#define TAGMA_SHORT_OF_SIGNED(shorts, bytes) asm("vpmovsxbw %1, %0" : "=v"(shorts) : "v"(bytes))
+#define TAGMA_SHORT_OF_UNSIGNED(shorts, bytes) asm("vpmovzxbw %1, %0" : "=v"(shorts) : "v"(bytes))
+#endif
+/// @}
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -497,6 +512,15 @@ using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()
                 "TAGMA-E176 " Who                                                                  \
                 ": takes an expression: of what batch_norm returns for training that is .output, " \
                 "and a tensor is fed to a placeholder")
+
+/// Two specs whose last two axes are matrices, and matrices that can be multiplied.
+#define TAGMA_NEEDS_MATRICES(Who, X, Y) \
+  static_assert(::tagma::diagnose::are_matrices<X, Y>, "TAGMA-E013 " Who ": both operands need at least two axes")
+#define TAGMA_NEEDS_PRODUCT(Who, X, Y, TransposeA, TransposeB)                                          \
+  static_assert(::tagma::diagnose::inner_extents_agree<X, Y, TransposeA, TransposeB>,                   \
+                "TAGMA-E012 " Who ": the columns of the first operand must be the rows of the second"); \
+  static_assert(::tagma::diagnose::batch_extents_broadcast<X, Y>,                                       \
+                "TAGMA-E013 " Who ": the leading axes do not broadcast")
 
 /// Images and a filter, both as specs, with options.
 #define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
@@ -6489,8 +6513,10 @@ struct matmul {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr int unstretched = 2;
 
-  static constexpr void takes(auto& t) {
-    t.floats(2), t.rule("TAGMA-E013"), t.axes(0, 2), t.axes(1, 2);
+  static constexpr void takes(auto& t) { t.floats(2), takes_matrices(t); }
+  /// What products of any element types take.
+  static constexpr void takes_matrices(auto& t) {
+    t.rule("TAGMA-E013"), t.axes(0, 2), t.axes(1, 2);
     t.rule("TAGMA-E012"), t.flag("transpose_a"), t.flag("transpose_b");
   }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -6540,16 +6566,17 @@ struct matmul {
       set_product(g, g.in(0), !ta, g.upstream, false, 1);
   }
   /// Elements times a matrix that stays are one product. A matrix that stays is transposed once, in front of the loop.
-  static constexpr void lift(auto& l) {
+  static constexpr void lift(auto& l) { lift_product(l, matmul{}); }
+  static constexpr void lift_product(auto& l, auto product) {
     if (l.attributes[1] != 0 && l.stays_inside(1, 0) && l.g.spec(l.in(1)).dims.rank == 2) {
       const ir::node_id turned = l.emit_with(transpose{}, ir::pack_attributes(1, 0), l.in(1));
-      l.result = l.emit_with(matmul{}, ir::pack_attributes(l.attributes[0] != 0, false), l.in(0), turned);
+      l.result = l.emit_with(product, ir::pack_attributes(l.attributes[0] != 0, false), l.in(0), turned);
       return;
     }
     const ir::node_id all = l.sequence(0);
     if (all == ir::no_node || l.attributes[0] != 0 || !l.stays(1, 0)) return;
     if (l.g.spec(all).dims.rank < 3 || l.g.spec(l.in(1)).dims.rank != 2) return;
-    l.set(l.emit_with(matmul{}, l.attributes, all, l.in(1)), 0);
+    l.set(l.emit_with(product, l.attributes, all, l.in(1)), 0);
   }
 };
 
@@ -6566,12 +6593,10 @@ template <bool TransposeA = false, bool TransposeB = false, expression A, expres
   using x = typename A::spec_type;
   using y = typename B::spec_type;
   static_assert(diagnose::same_element_type<x, y>, "TAGMA-E010 matmul: both operands need the same element type");
-  static_assert(diagnose::are_matrices<x, y>, "TAGMA-E013 matmul: both operands need at least two axes");
+  TAGMA_NEEDS_MATRICES("matmul", x, y);
   TAGMA_NEEDS_FLOATS(x);
   if constexpr (diagnose::are_matrices<x, y> && diagnose::same_element_type<x, y> && diagnose::is_floating_point<x>) {
-    static_assert(diagnose::inner_extents_agree<x, y, TransposeA, TransposeB>,
-                  "TAGMA-E012 matmul: the columns of the first operand must be the rows of the second");
-    static_assert(diagnose::batch_extents_broadcast<x, y>, "TAGMA-E013 matmul: the leading axes do not broadcast");
+    TAGMA_NEEDS_PRODUCT("matmul", x, y, TransposeA, TransposeB);
     if constexpr (diagnose::inner_extents_agree<x, y, TransposeA, TransposeB> &&
                   diagnose::batch_extents_broadcast<x, y>)
       return detail::make_node<op::matmul, ir::pack_attributes(TransposeA, TransposeB), Place>(a, b);
@@ -36009,9 +36034,9 @@ struct product_split {
   product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
 
   /// Part `t` of a product.
-  template <class T>
-  [[nodiscard]] gemm_args<T> part(const gemm_args<T>& whole, std::int64_t t) const {
-    gemm_args<T> g = whole;
+  template <class Product>
+  [[nodiscard]] Product part(const Product& whole, std::int64_t t) const {
+    Product g = whole;
     const std::int64_t row = t / across * rows, column = t % across * columns;
     g.m = row + rows < all_rows ? rows : all_rows - row;
     g.n = t % across + 1 < across ? columns : all_columns - column;
@@ -36051,12 +36076,13 @@ class onednn_product final : public kernel_state {
 
   void run(const void* a, const void* b, void* c);
 
+  [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
+                                                std::int64_t distance, bool transposed);
+
  private:
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
   [[nodiscard]] static float* scratch(std::size_t bytes);
 
-  [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
-                                                std::int64_t distance, bool transposed);
   [[nodiscard]] static dnnl_owned_desc describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
                                                 const dnnl_owned_layout& b, const dnnl_owned_layout& c);
 
@@ -40040,6 +40066,11 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 #undef TAGMA_HALVES_OF_FLOATS
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
+#undef TAGMA_HAS_PAIRS
+#undef TAGMA_PRODUCTS_OF_PAIRS
+#undef TAGMA_ADD_PRODUCTS_OF_PAIRS
+#undef TAGMA_SHORT_OF_SIGNED
+#undef TAGMA_SHORT_OF_UNSIGNED
 #undef TAGMA_ROUND
 #undef TAGMA_INLINE
 #undef TAGMA_DEVICE
@@ -40076,6 +40107,8 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 #undef TAGMA_NEEDS_OPERANDS
 #undef TAGMA_REFUSES_OPERAND
 #undef TAGMA_NEEDS_COMPARABLE
+#undef TAGMA_NEEDS_MATRICES
+#undef TAGMA_NEEDS_PRODUCT
 #undef TAGMA_NEEDS_FILTER
 #undef TAGMA_NEEDS_CONVOLUTION
 #endif
