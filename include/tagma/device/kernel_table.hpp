@@ -32,6 +32,7 @@ struct step_facts {
   plan::plan_step step;
   const ir::op_info* op = nullptr;  ///< of its kernel, or of the result of its loop
   dtype type = dtype::none;         ///< of the result of that operation
+  int rank = 0;                     ///< of the same
   std::int32_t before = 0;          ///< inputs of the kernel before its loop
   std::int32_t operation = 0;       ///< its first, of its part
   std::int32_t operations = 0;
@@ -67,6 +68,7 @@ constexpr fixed_array<step_facts, Count> facts_of(const Raw& raw, const part_ran
     const plan::plan_node& main = raw.nodes[f.step.main_node()];
     f.op = main.op;
     f.type = main.spec.type;
+    f.rank = main.spec.dims.rank;
     f.before = f.step.before == ir::no_node ? 0 : main.inputs;
     f.operations = raw.operation_count[part.first + i];
     if (f.operations > 0) f.operation = raw.first_operation[part.first + i] - part.first_operation;
@@ -159,7 +161,11 @@ constexpr kernel_entry loop_entry(std::index_sequence<I...>) {
 
 template <class Device, class Step, std::size_t... I>
 constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
-  return kernel<Device, *Step::op->key>::template entry<Step::type, Step::part::types[Step::operand + I]...>;
+  using chosen = kernel<Device, *Step::op->key>;
+  if constexpr (requires { chosen::matrix_rank; })
+    if constexpr (Step::facts.rank <= chosen::matrix_rank)
+      return chosen::template matrix_entry<Step::type, Step::part::types[Step::operand + I]...>;
+  return chosen::template entry<Step::type, Step::part::types[Step::operand + I]...>;
 }
 
 /// @tparam O the results of the kernel, which stand behind its inputs

@@ -9,6 +9,7 @@
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/gemm.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/kernel/matmul_batch.hpp"
 #include "tagma/device/cpu/kernel/matmul_onednn.hpp"
 #include "tagma/device/cpu/onednn_primitives.hpp"
 #include "tagma/device/product.hpp"
@@ -24,22 +25,6 @@ void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context
   context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t), few); });
 }
 
-/// A product without its addresses, of matrices that are whole in memory.
-template <class T>
-[[nodiscard]] gemm_args<T> describe_product(const kernel_args& args, const product_extents& p) {
-  const shape &x = args.in[0].dims, &y = args.in[1].dims;
-  gemm_args<T> g;
-  g.transpose_a = p.transpose_a;
-  g.transpose_b = p.transpose_b;
-  g.m = p.m;
-  g.n = p.n;
-  g.k = p.k;
-  g.lda = x[x.rank - 1];
-  g.ldb = y[y.rank - 1];
-  g.ldc = g.n;
-  return g;
-}
-
 /// The product of two matrices.
 template <class T>
 [[nodiscard]] gemm_args<T> plain_product(const kernel_args& args) {
@@ -49,33 +34,20 @@ template <class T>
   return g;
 }
 
-/// Where matrix `index` of the batch of `out` is in an operand, which may be stretched along it.
-[[nodiscard]] std::int64_t offset_in_batch(const shape& out, const shape& s, std::int64_t index);
+/// A product that is one of two matrices.
+template <class T>
+void matmul_one(const kernel_args& args, const run_context& context) {
+  const gemm_args<T> g = plain_product<T>(args);
+#if TAGMA_ONEDNN_PRIMITIVES
+  if constexpr (std::is_same_v<T, float>)
+    if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g.a, g.b, g.c);
+#endif
+  split_gemm(g, args.repeated, context);
+}
 
 template <class T>
 void matmul(const kernel_args& args, const run_context& context) {
-  const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
-  const product_extents p(args);
-  gemm_args<T> g = describe_product<T>(args, p);
-  const T* a = args.in[0].as<const T>();
-  const T* b = args.in[1].as<const T>();
-  T* c = args.out.as<T>();
-  if (p.one) {
-    g.a = a, g.b = b, g.c = c;
-    g.make_row();
-#if TAGMA_ONEDNN_PRIMITIVES
-    if constexpr (std::is_same_v<T, float>)
-      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g.a, g.b, g.c);
-#endif
-    return split_gemm(g, args.repeated, context);
-  }
-  context.threads->parallel_for(out.elements(0, out.rank - 2), [&](std::int64_t i) {
-    gemm_args<T> one = g;
-    one.a = a + offset_in_batch(out, x, i);
-    one.b = b + offset_in_batch(out, y, i);
-    one.c = c + i * g.m * g.n;
-    gemm(one);
-  });
+  product_extents(args).one ? matmul_one<T>(args, context) : multiply_batch<T>(args, context);
 }
 
 #if TAGMA_ONEDNN_PRIMITIVES
@@ -104,22 +76,72 @@ struct half_product final : kernel_state {
   owned<kernel_state> product;
 #if TAGMA_ONEDNN_PRIMITIVES
   owned<bfloat_product> whole;  ///< what is not widened at all
+  owned<kernel_state> batch;    ///< the same of a batch, a `bfloat_batch`
 #endif
 };
 
 owned<kernel_state> prepare_half_product(const kernel_args& args, [[maybe_unused]] const run_context& context);
 
-template <class T>
+/// @tparam Batches whether it may be a batch
+template <class T, bool Batches>
 void matmul_half(const kernel_args& args, const run_context& context) {
+  if constexpr (Batches)
+    if (args.state == nullptr) return multiply_batch<T>(args, context);
   const auto& state = *static_cast<const half_product*>(args.state);
 #if TAGMA_ONEDNN_PRIMITIVES
-  if constexpr (std::is_same_v<T, bfloat16>)
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    if constexpr (Batches)
+      if (state.batch != nullptr) return static_cast<const bfloat_batch<T>*>(state.batch.get())->run(args, context);
     if (state.whole != nullptr) return state.whole->run(plain_product<T>(args), context);
+  }
 #endif
   for (std::size_t i = 0; i < 2; ++i)
     dispatch<convert_elements>(args.in[i].as<const T>(), state.in[i].as<float>(), args.in[i].elements());
-  matmul<float>(state.wide, context);
+  if constexpr (Batches)
+    matmul<float>(state.wide, context);
+  else
+    matmul_one<float>(state.wide, context);
   dispatch<convert_elements>(state.wide.out.as<const float>(), args.out.as<T>(), args.out.elements());
+}
+
+/// Nothing for small matrices, which are widened one by one.
+template <class T>
+TAGMA_COLD owned<kernel_state> prepare_half_batch(const kernel_args& args, const run_context& context) {
+  const product_extents p(args);
+  if (p.one) return prepare_half_product(args, context);
+#if TAGMA_ONEDNN_PRIMITIVES
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (owned<kernel_state> batch = bfloat_batch<T>::make(args); batch != nullptr) {
+      auto state = make_owned<half_product>(args, false);
+      state->batch = std::move(batch);
+      return state;
+    }
+#endif
+  return is_small(product_batch<T>(args).first) ? nullptr : prepare_half_product(args, context);
+}
+
+/// Only one of both is compiled.
+template <class T, bool Batches>
+constexpr runtime::kernel_function products() {
+  if constexpr (Batches)
+    return &matmul<T>;
+  else
+    return &matmul_one<T>;
+}
+
+template <dtype Out, bool Batches>
+constexpr kernel_entry product_entry() {
+  using T = stored<Out>;
+  if constexpr (size_of(Out) == 2 && Batches)
+    return {&matmul_half<T, true>, &prepare_half_batch<T>};
+  else if constexpr (size_of(Out) == 2)
+    return {&matmul_half<T, false>, &prepare_half_product};
+#if TAGMA_ONEDNN_PRIMITIVES
+  else if constexpr (Out == dtype::float32)
+    return {products<T, Batches>(), &prepare_product};
+#endif
+  else
+    return {products<T, Batches>()};
 }
 
 }  // namespace cpu::detail
@@ -127,16 +149,11 @@ void matmul_half(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<on_cpu, ir::key<op::matmul>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = [] {
-    if constexpr (size_of(Out) == 2)
-      return kernel_entry{&cpu::detail::matmul_half<stored<Out>>, &cpu::detail::prepare_half_product};
-#if TAGMA_ONEDNN_PRIMITIVES
-    else if constexpr (Out == dtype::float32)
-      return kernel_entry{&cpu::detail::matmul<float>, &cpu::detail::prepare_product};
-#endif
-    else
-      return kernel_entry{&cpu::detail::matmul<stored<Out>>};
-  }();
+  static constexpr kernel_entry entry = cpu::detail::product_entry<Out, true>();
+  /// The kernel of results with two axes, for which no loops over batches are compiled.
+  static constexpr int matrix_rank = 2;
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry matrix_entry = cpu::detail::product_entry<Out, false>();
 };
 
 }  // namespace tagma::device

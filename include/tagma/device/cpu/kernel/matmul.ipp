@@ -10,17 +10,6 @@
 
 namespace tagma::device::cpu::detail {
 
-[[gnu::noinline]] TAGMA_DECL std::int64_t offset_in_batch(const shape& out, const shape& s, std::int64_t index) {
-  std::int64_t at = 0, stride = s[s.rank - 1] * s[s.rank - 2];
-  for (int axis = out.rank - 3, own = s.rank - 3; own >= 0; --axis, --own) {
-    const std::int64_t i = index % out[axis];
-    index /= out[axis];
-    if (s[own] != 1) at += i * stride;
-    stride *= s[own];
-  }
-  return at;
-}
-
 TAGMA_DECL half_product::half_product(const kernel_args& args, bool widens)
     : values(!widens ? 0 : args.in[0].elements() + args.in[1].elements() + args.out.elements()),
       in{args.in[0], args.in[1]},

@@ -69,6 +69,9 @@ class onednn_product final : public kernel_state {
                     layout(type, g.m, g.n, g.ldc, false));
   }
 
+  [[nodiscard]] static dnnl_owned_desc describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
+                                                const dnnl_owned_layout& b, const dnnl_owned_layout& c);
+
   void run(const void* a, const void* b, void* c);
 
   [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
@@ -77,9 +80,6 @@ class onednn_product final : public kernel_state {
  private:
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
   [[nodiscard]] static float* scratch(std::size_t bytes);
-
-  [[nodiscard]] static dnnl_owned_desc describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
-                                                const dnnl_owned_layout& b, const dnnl_owned_layout& c);
 
   dnnl_owned_primitive primitive_;
   dnnl_owned_stream stream_;
