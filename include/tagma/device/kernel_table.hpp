@@ -162,10 +162,10 @@ constexpr kernel_entry loop_entry(std::index_sequence<I...>) {
 template <class Device, class Step, std::size_t... I>
 constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
   using chosen = kernel<Device, *Step::op->key>;
-  if constexpr (requires { chosen::matrix_rank; })
-    if constexpr (Step::facts.rank <= chosen::matrix_rank)
-      return chosen::template matrix_entry<Step::type, Step::part::types[Step::operand + I]...>;
-  return chosen::template entry<Step::type, Step::part::types[Step::operand + I]...>;
+  if constexpr (requires { requires Step::facts.rank <= chosen::matrix_rank; })
+    return chosen::template matrix_entry<Step::type, Step::part::types[Step::operand + I]...>;
+  else
+    return chosen::template entry<Step::type, Step::part::types[Step::operand + I]...>;
 }
 
 /// @tparam O the results of the kernel, which stand behind its inputs
