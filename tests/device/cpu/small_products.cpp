@@ -152,6 +152,11 @@ TEST_CASE("which products are small", "[gemm]") {
   CHECK(cpu::detail::is_small(g));
   g.n = 65;
   CHECK(!cpu::detail::is_small(g));
+  g.transpose_b = true;
+  CHECK(cpu::detail::is_small(g));
+  g.m = 3;
+  CHECK(!cpu::detail::is_small(g));  // packing would be for few rows
+  g.m = 64, g.transpose_b = false;
   g.n = 8, g.k = 129;
   CHECK(!cpu::detail::is_small(g));  // more terms than are packed
   g.m = 1, g.n = 32, g.k = 8;

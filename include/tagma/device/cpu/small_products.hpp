@@ -19,13 +19,15 @@
 namespace tagma::device::cpu::detail {
 
 /// Terms of a sum, multiplications of a product and elements of a matrix of 16-bit floats up to which they are small.
-/// Beyond, libraries are as fast.
-inline constexpr std::int64_t small_terms = 128, small_product_size = std::int64_t{1} << 18, small_half = 4096;
+/// Beyond, others are as fast.
+inline constexpr std::int64_t small_terms = 128, small_product_size = std::int64_t{1} << 19, small_half = 4096;
 
-/// True if `small_products` is for products of these extents. With one row and many columns, few_rows.hpp is.
+/// True if `small_products` is for products of these extents. With one row and many columns, few_rows.hpp is. oneDNN
+/// is good at floats, but packs a second matrix that is transposed slowly, unless it is for few rows.
 template <class T>
 [[nodiscard]] bool is_small(const gemm_args<T>& g) {
-  if (g.k > small_terms || g.m * g.n > small_product_size || g.m * g.n * g.k > small_product_size) return false;
+  const std::int64_t most = sizeof(T) == 4 && !g.transpose_b ? small_product_size / 2 : small_product_size;
+  if (g.k > small_terms || g.m * g.n > most || g.m * g.n * g.k > most) return false;
   if (g.m < 4 && g.transpose_b && !g.transpose_a && g.k * g.n > 1024) return false;
   if (g.m == 1 && g.n >= least_columns) return false;
   return sizeof(T) > 2 || (g.m * g.k <= small_half && g.k * g.n <= small_half && g.m * g.n <= small_half);

@@ -108,13 +108,14 @@ void multiply_batch(const kernel_args& args, const run_context& context) {
 template <class T>
 class bfloat_batch final : public kernel_state {
  public:
-  /// A null pointer if the processor does not multiply bfloat16, or an operand is stretched along some axes alone.
+  /// A null pointer if the processor does not multiply bfloat16, the matrices are tiny, or an operand is stretched
+  /// along some axes alone.
   [[nodiscard]] static owned<kernel_state> make(const kernel_args& args) {
     const product_extents p(args);
     const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
     const std::int64_t all = out.elements(0, out.rank - 2), size_a = p.m * p.k, size_b = p.k * p.n;
     const std::int64_t in_a = x.elements(0, x.rank - 2), in_b = y.elements(0, y.rank - 2);
-    if (machine_level() != level::v4 || all * p.m * p.n * p.k == 0) return nullptr;
+    if (machine_level() != level::v4 || all == 0 || p.m * p.n * p.k <= least_multiplications) return nullptr;
     if ((in_a != 1 && in_a != all) || (in_b != 1 && in_b != all)) return nullptr;
     use_one_openmp_thread();
     const std::int64_t wanted = all * (size_a + size_b + p.m * p.n) / (1 << 17);
@@ -149,6 +150,8 @@ class bfloat_batch final : public kernel_state {
     return make_dnnl_layout(3, dims, strides, dnnl_bf16);
   }
 
+  /// Of a product, up to which `small_products` is quicker.
+  static constexpr std::int64_t least_multiplications = 512;
   static constexpr std::int64_t most_parts = 8;
   std::int64_t each_ = 0, parts_ = 0;
   std::int64_t a_ = 0, b_ = 0, c_ = 0;  ///< the way from one part to the next
