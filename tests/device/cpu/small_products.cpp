@@ -25,12 +25,12 @@ struct batch {
 
   explicit batch(std::mt19937& random) {
     const auto extent = [&](std::int64_t most) {
-      const std::int64_t near[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 48, 49, 64};
-      return random() % 3 == 0 ? static_cast<std::int64_t>(random() % static_cast<unsigned>(most))
+      const std::int64_t near[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 48, 49, 64};
+      return random() % 3 == 0 ? static_cast<std::int64_t>(random() % static_cast<unsigned>(most)) + 1
                                : near[random() % std::size(near)];
     };
     cpu::gemm_args<S>& g = args.first;
-    g.m = extent(80), g.n = extent(100), g.k = extent(129);
+    g.m = extent(80), g.n = extent(100), g.k = extent(128);
     g.transpose_a = random() % 2 == 0, g.transpose_b = random() % 2 == 0;
     if (sizeof(S) == 2) g.m = std::min<std::int64_t>(g.m, 32), g.n = std::min<std::int64_t>(g.n, 32);
     args.count = static_cast<std::int64_t>(random() % 4);
@@ -164,6 +164,8 @@ TEST_CASE("which products are small", "[gemm]") {
   cpu::gemm_args<float16> half;
   half.m = 65, half.n = 4, half.k = 64;
   CHECK(!cpu::detail::is_small(half));  // more elements than are widened
-  half.m = 0;
+  half.m = 64;
   CHECK(cpu::detail::is_small(half));
+  half.k = 0;
+  CHECK(!cpu::detail::is_small(half));  // zeros
 }

@@ -27,13 +27,14 @@ inline constexpr std::int64_t small_terms = 128, small_product_size = std::int64
 template <class T>
 [[nodiscard]] bool is_small(const gemm_args<T>& g) {
   const std::int64_t most = sizeof(T) == 4 && !g.transpose_b ? small_product_size / 2 : small_product_size;
+  if (g.m == 0 || g.n == 0 || g.k == 0) return false;
   if (g.k > small_terms || g.m * g.n > most || g.m * g.n * g.k > most) return false;
   if (g.m < 4 && g.transpose_b && !g.transpose_a && g.k * g.n > 1024) return false;
   if (g.m == 1 && g.n >= least_columns) return false;
   return sizeof(T) > 2 || (g.m * g.k <= small_half && g.k * g.n <= small_half && g.m * g.n <= small_half);
 }
 
-/// Products whose matrices are at equal distances from one to the next; 0 where one is for all.
+/// Products whose matrices, which have elements, are at equal distances from one to the next; 0 where one is for all.
 template <class T>
 struct small_batch {
   gemm_args<T> first;
