@@ -104,6 +104,14 @@
 #define TAGMA_ROUND(v) static_cast<void>(v)
 #endif
 
+/// Products without carries of the lower (0x00) or upper (0x11) halves of each 16 bytes of vectors of 64, which are
+/// `long long`. Not defined where the compiler has none.
+#if defined(__clang__) && defined(__x86_64__) && !defined(__CUDACC__)
+#define TAGMA_CARRYLESS(a, b, halves) __builtin_ia32_pclmulqdq512(a, b, halves)
+#elif defined(__GNUC__) && defined(__x86_64__) && !defined(__CUDACC__)
+#define TAGMA_CARRYLESS(a, b, halves) __builtin_ia32_vpclmulqdq_v8di(a, b, halves)
+#endif
+
 /// Float16 by the instructions of x86-64 (F16C, and their AVX-512 forms), which no processor with AVX2 lacks, and 16
 /// bits as 32, which g++ does half by half; 1 where vectors of eight and of sixteen have them. g++ offers its builtins
 /// only to functions that are compiled for F16C themselves, not to what is inlined into these, so it gets text; clang

@@ -205,6 +205,14 @@ void fresh_type(long);
 #define TAGMA_ROUND(v) static_cast<void>(v)
 #endif
 
+/// Products without carries of the lower (0x00) or upper (0x11) halves of each 16 bytes of vectors of 64, which are
+/// `long long`. Not defined where the compiler has none.
+#if defined(__clang__) && defined(__x86_64__) && !defined(__CUDACC__)
+#define TAGMA_CARRYLESS(a, b, halves) __builtin_ia32_pclmulqdq512(a, b, halves)
+#elif defined(__GNUC__) && defined(__x86_64__) && !defined(__CUDACC__)
+#define TAGMA_CARRYLESS(a, b, halves) __builtin_ia32_vpclmulqdq_v8di(a, b, halves)
+#endif
+
 /// Float16 by the instructions of x86-64 (F16C, and their AVX-512 forms), which no processor with AVX2 lacks, and 16
 /// bits as 32, which g++ does half by half; 1 where vectors of eight and of sixteen have them. g++ offers its builtins
 /// only to functions that are compiled for F16C themselves, not to what is inlined into these, so it gets text; clang
@@ -23970,6 +23978,7 @@ struct kernel_args {
   ir::attribute_list attributes;
   std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
   bool repeated = false;             ///< part of a loop of the plan: calls follow each other closely
+  bool continued = false;            ///< of a sum: adds to what is there
   array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
   shape declared_out;
   const carried_value* value = nullptr;  ///< what the program carries for this node
@@ -24082,6 +24091,13 @@ class late_extents {
   void* from = nullptr;
 };
 
+/// Does some steps of a bound plan together, in blocks of their rows.
+class row_steps : public kernel_state {
+ public:
+  /// False if step `s` is done by itself. Else it is done with others, when the first of them is asked for.
+  virtual bool run(std::size_t s, const run_context& context) = 0;
+};
+
 /// The kernels of the steps of a plan, in their order.
 struct kernel_tables {
   array_view<const kernel_entry> cpu;
@@ -24101,6 +24117,8 @@ struct kernel_tables {
   /// Does the steps of a plan with loops, on the thread that calls or, if there is one, on one of `pool`.
   void (*run_loops)(loop_steps& loops, run_control& control, run_steps& steps, const session_pools& pools,
                     step_pool* pool) = nullptr;
+  /// Finds the steps that are done in blocks of rows; nullptr if the program has no operations on rows.
+  void (*rows)(bound_plan& plan, const run_context& context) = nullptr;
 };
 
 /// True if one of the kernels may wait.
@@ -26367,6 +26385,15 @@ class bound_plan {
   [[nodiscard]] step_runner* shared_steps() { return runner_.shares() || asynchronous_ ? &runner_ : nullptr; }
   /// What runs the steps if some of them are done more than once, else nullptr.
   [[nodiscard]] loop_steps* loops() const { return loops_.get(); }
+  /// What does some steps together, in blocks of rows, unless a run is recorded; or nullptr.
+  [[nodiscard]] row_steps* rows() const { return rows_; }
+  /// True if one device does all steps in the order of the plan, each once.
+  [[nodiscard]] bool is_in_order() const { return plain_ && !loops_ && !runner_.shares() && !asynchronous_; }
+  void set_rows(row_steps* rows) {
+    states_[calls_.size()] = owned<kernel_state>(rows);
+    rows_ = rows;
+    plain_ = false;
+  }
   /// What runs the steps if some of them are on devices that are no CPUs, else nullptr.
   [[nodiscard]] accelerated_steps* device_steps() const { return device_steps_.get(); }
   /// True if a step may wait without a thread, and `shared_steps` runs the steps.
@@ -26519,7 +26546,8 @@ class bound_plan {
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
-  heap_array<owned<kernel_state>> states_;
+  heap_array<owned<kernel_state>> states_;  // of the steps, and of what does some of them in blocks
+  row_steps* rows_ = nullptr;
   owned<late_extents> late_;    // where kernels find extents
   bool plain_ = false;          // one device, and nothing is bound late
   owned<waiting_steps> waits_;  // where there are asynchronous ones
@@ -26572,11 +26600,12 @@ TAGMA_COLD TAGMA_DECL bound_plan::bound_plan(const plan::plan_view& plan, const 
   make_calls(state, values);
   const access_function make = state.access == nullptr && waits_ ? waits_->access() : state.access;
   if (uses_variables_ && make != nullptr) access_ = make(*this, state.variables);
-  states_.allocate(plan_.steps.size());
+  states_.allocate(plan_.steps.size() + 1);
   if (late_) late_->bind();
   for (std::size_t s = 0; s < calls_.size(); ++s)
     if (device_of(s).number < 0 && !is_late(s)) prepare(s, kernels_[s], on_device(s, context));
   if (accelerated_) device_steps_ = others_->bind(*this, context);
+  if (kernels.rows != nullptr) kernels.rows(*this, context);
 }
 
 TAGMA_DECL bool bound_plan::matches(array_view<const raw_view> feeds) const {
@@ -26719,6 +26748,7 @@ TAGMA_COLD TAGMA_DECL void bound_plan::add_to_trace(std::size_t s, const run_con
 }
 
 TAGMA_COLD TAGMA_DECL void bound_plan::run_late_or_traced(std::size_t s, const run_context& context) {
+  if (rows_ != nullptr && context.trace == nullptr && rows_->run(s, context)) return;
   begin_late(s, context);
   const std::int64_t begin = context.trace == nullptr ? 0 : now_ns();
   kernels_[s].run(calls_[s], on_device(s, context));
@@ -29476,6 +29506,496 @@ TAGMA_COLD inline std::size_t container::bytes() const {
 }
 
 }  // namespace tagma
+// ---- tagma/runtime/row_blocks.hpp
+
+/// @file
+/// Steps whose rows do not depend on each other, done block by block: all of them on some rows, which stay in the cache
+/// meanwhile, then all of them on the next. Only programs with operations on rows compile what is here.
+
+#include <cstring>
+
+// ---- tagma/runtime/sum_parts.hpp
+
+/// @file
+/// How sums of columns are formed of parts, which threads share. It follows from the extents alone.
+
+#include <cstdint>
+
+namespace tagma::runtime {
+
+/// The rows of each part of the sum of `rows` rows, which are added in their order; the sums of the parts are added in
+/// theirs. All of them where columns are enough to be shared, or elements are few.
+[[nodiscard]] constexpr std::int64_t rows_of_part(std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t most_parts = 16, widest = 256, elements = 32768;
+  if (columns > widest || columns == 0 || rows <= 2 * elements / columns) return rows;
+  const std::int64_t share = (rows + most_parts - 1) / most_parts, least = (elements + columns - 1) / columns;
+  return share < least ? least : share;
+}
+
+}  // namespace tagma::runtime
+
+namespace tagma::runtime {
+
+/// True if a plan has an operation on rows, between which and loops tensors may stay in the cache.
+[[nodiscard]] constexpr bool has_rows(array_view<const plan::plan_node> nodes, array_view<const plan::plan_step> steps,
+                                      array_view<const ir::attribute> attributes) {
+  for (const plan::plan_step& step : steps) {
+    const plan::plan_node& n = nodes[step.main_node()];
+    const char* const key = n.op->key;
+    if (key == &ir::key<op::softmax> || key == &ir::key<op::log_softmax> || key == &ir::key<op::moments>) return true;
+    // A sum along the last axes, of more than one result.
+    if (key == &ir::key<op::sum> && n.spec.dims.rank > 0 && (attributes[n.first_attribute] & 1) == 0) return true;
+  }
+  return false;
+}
+
+/// Runs kernels on the thread that calls.
+class calling_thread final : public executor {
+ public:
+  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
+    for (std::int64_t i = 0; i < count; ++i) task(context, i);
+  }
+  bool offer(shared_work&) override { return false; }
+  void call_helpers(int) override {}
+  void withdraw(shared_work&) override {}
+  [[nodiscard]] int threads() const override { return 1; }
+  [[nodiscard]] int step_threads() const override { return 1; }
+};
+
+/// A template, so that other programs do not compile it: g++ compiles each class whose functions a virtual call may
+/// reach.
+///
+/// A step on some rows is its kernel with fewer of them: operands with smaller extents that begin further behind. Sums
+/// of columns go on from the rows before. So the bytes are those of whole steps. Where several threads share kernels,
+/// each takes a block, and they share the columns of a sum behind them.
+///
+/// Steps of a group keep their order within a block, but those of a block come before earlier steps of the next one. So
+/// tensors that share memory must do so row by row. What only steps of a group read has no place but that of a block,
+/// one for each thread: nothing of it goes to memory.
+/// @tparam Bound bound_plan
+template <class Bound>
+class row_blocks final : public row_steps {
+ public:
+  /// What the tensors of a block may take of a cache, in bytes, and what they have as a whole at least: less stays in
+  /// the cache of a processor between whole steps as well.
+  static constexpr std::int64_t bytes_of_block = 256 * 1024, least_bytes = 2 * 1024 * 1024;
+  /// The longest rows, in bytes of all tensors. Moments of more elements than these have would be found in parts, which
+  /// depend on the number of rows.
+  static constexpr std::int64_t longest_row = 64 * 1024;
+  /// Rows that make a block are a multiple of it: eight short rows are done at once, sixteen rows of columns.
+  static constexpr std::int64_t least_rows = 16;
+  /// Sums of fewer columns add eight rows at once.
+  static constexpr std::int64_t narrow = 32;
+  /// Sums of more rows than these have elements may be formed of parts.
+  static constexpr std::int64_t most_of_sum = 65536;
+
+  /// Gives the plan an object that does some of its steps, unless all are better done one by one.
+  TAGMA_COLD static void make(Bound& plan, const run_context& context) {
+    if (!plan.is_in_order()) return;
+    owned<row_blocks> made(new row_blocks(plan, context));
+    if (made->find_groups(context)) plan.set_rows(made.release());
+  }
+
+  bool run(std::size_t s, const run_context& context) override {
+    const group* const g = group_of_[s];
+    if (g == nullptr) return false;
+    if (g->first == s) run(*g, context);
+    return true;
+  }
+
+ private:
+  enum class form : std::uint8_t {
+    none,
+    rows,     ///< each row of the result comes from those of the operands
+    columns,  ///< the sum of all rows
+  };
+  /// How a step is done on some rows.
+  struct split {
+    form how = form::none;
+    int prefix = 0;  ///< axes that are the rows
+    int axis = 0;    ///< the first of these that is longer than 1, which a block has its rows along
+  };
+  /// The memory of an operand.
+  struct access {
+    const std::byte* from = nullptr;
+    std::int64_t bytes = 0;
+    std::int64_t row = 0;  ///< bytes of a row; 0: each block has all of it
+    bool written = false;
+    std::size_t step = 0;
+    ir::node_id node = 0;
+  };
+  /// A step on the rows of a block.
+  struct piece {
+    kernel_args args;
+    heap_array<operand> operands;  ///< `in`, then the result or all results
+    owned<kernel_state> state;
+  };
+  struct member {
+    split how;
+    heap_array<std::int64_t> row;     ///< of each operand, bytes
+    heap_array<std::int64_t> inside;  ///< where it is in `places`; -1: where the whole tensor is
+    std::int64_t part = 0;            ///< of a sum of columns, the rows of its parts
+    std::int64_t own_sum = 0;         ///< where in `places` the sum of the part under way is, but of the first
+  };
+  struct group {
+    std::size_t first = 0, steps = 0;
+    std::int64_t rows = 0, block = 0;
+    std::int64_t threads = 0;  ///< that take a block each
+    aligned_bytes places;      ///< of tensors that blocks alone have, the rows of all threads
+    heap_array<member> members;
+    heap_array<piece> pieces;  ///< of each thread all steps, and behind them those of the last block, if it is smaller
+  };
+
+  row_blocks(Bound& plan, const run_context& context)
+      : plan_(plan), alone_in_blocks_(context.threads->threads() == 1) {}
+
+  [[nodiscard]] const plan::plan_node& node_of(std::size_t s) const {
+    return plan_.plan().nodes[plan_.plan().steps[s].main_node()];
+  }
+  [[nodiscard]] static bool is(const plan::plan_node& n, const char& key) { return n.op->key == &key; }
+  [[nodiscard]] static bool is_result(const kernel_args& args, std::size_t i) { return i >= args.in.size(); }
+  [[nodiscard]] static std::size_t operands_of(const kernel_args& args) {
+    return args.in.size() + (args.outs.size() == 0 ? 1 : args.outs.size());
+  }
+  [[nodiscard]] static const operand& operand_of(const kernel_args& args, std::size_t i) {
+    if (i < args.in.size()) return args.in[i];
+    return args.outs.size() == 0 ? args.out : args.outs[i - args.in.size()];
+  }
+
+  /// The node that operand `i` of step `s` is, or `no_node`.
+  [[nodiscard]] ir::node_id node_at(std::size_t s, std::size_t i) const {
+    const plan::plan_step& step = plan_.plan().steps[s];
+    if (step.outputs == 0 && i == static_cast<std::size_t>(step.operands)) return step.node;
+    return plan_.plan().operands[static_cast<std::size_t>(step.first_operand) + i];
+  }
+  /// The block of the arena that a node is in if only steps `first` to `end` use it, or -1.
+  [[nodiscard]] std::int32_t block_inside(ir::node_id id, std::size_t first, std::size_t end) const {
+    if (id == ir::no_node || !plan_.plan().nodes[id].is_in(plan::storage_kind::arena)) return -1;
+    const std::int32_t slot = plan_.plan().nodes[id].slot;
+    const plan::plan_block& b = plan_.plan().blocks[slot];
+    const bool inside = b.first >= static_cast<std::int32_t>(first) && b.last < static_cast<std::int32_t>(end);
+    return inside ? slot : -1;
+  }
+
+  /// The extents of the rows of a step.
+  [[nodiscard]] static const shape& dims_of(const kernel_args& args, bool loop) {
+    return loop ? args.out.dims : args.in[0].dims;
+  }
+
+  /// What a step does with rows, and how many axes these may be.
+  [[nodiscard]] TAGMA_COLD split most_of(std::size_t s) const {
+    const plan::plan_node& n = node_of(s);
+    const kernel_args& args = plan_.call(s);
+    if (plan_.kernel(s).run == nullptr || plan_.plan().steps[s].before != ir::no_node || n.op->stateful) return {};
+    if (n.op->is(ir::op_kind::elementwise)) return {form::rows, args.out.dims.rank};
+    if (is(n, ir::key<op::softmax>) || is(n, ir::key<op::log_softmax>)) return {form::rows, args.out.dims.rank - 1};
+    const bool sum = is(n, ir::key<op::sum>);
+    if (!sum && !is(n, ir::key<op::moments>) && !is(n, ir::key<op::reduce_max>)) return {};
+    const shape& dims = args.in[0].dims;
+    const auto mask = static_cast<std::uint64_t>(args.attributes[0]), reduced = mask & 1;
+    int axes = 0;
+    while (axes < dims.rank && ((mask >> axes) & 1) == reduced) ++axes;
+    if (reduced == 0) return {form::rows, axes};
+    const extent columns = dims.elements(axes, dims.rank);
+    const bool wide = args.out.type == dtype::float32 || args.out.type == dtype::float64;
+    if (!sum || !wide || (mask >> axes) != 0 || columns < narrow || columns > most_of_sum) return {};
+    return {form::columns, axes};
+  }
+
+  /// How step `s` is done on some of `rows` rows.
+  [[nodiscard]] TAGMA_COLD split split_of(std::size_t s, std::int64_t rows) const {
+    const kernel_args& args = plan_.call(s);
+    split found = most_of(s);
+    if (found.how == form::none) return {};
+    const bool loop = is_loop(s);
+    const shape& dims = dims_of(args, loop);
+    if (found.how == form::rows)
+      while (found.prefix > 1 && dims.elements(0, found.prefix - 1) >= rows) --found.prefix;
+    if (dims.elements(0, found.prefix) != rows) return {};
+    while (found.axis + 1 < found.prefix && dims[found.axis] == 1) ++found.axis;
+    for (std::size_t i = 0; i < operands_of(args); ++i) {
+      const operand& o = operand_of(args, i);
+      if (is_result(args, i) && (o.data == nullptr || found.how == form::columns)) continue;
+      const std::int64_t row = row_of(o, dims, found, loop, rows);
+      if (o.type == dtype::none || row < (is_result(args, i) || !loop)) return {};
+    }
+    return found;
+  }
+  [[nodiscard]] bool is_loop(std::size_t s) const { return node_of(s).op->is(ir::op_kind::elementwise); }
+
+  /// Bytes of a row of an operand that has the rows of a step, one behind the other; 0 of one of a loop that is the
+  /// same for all rows, and -1 of any other.
+  [[nodiscard]] static std::int64_t row_of(const operand& o, const shape& dims, const split& how, bool loop,
+                                           std::int64_t rows) {
+    bool follows = o.dims.rank >= how.prefix && (!loop || o.dims.rank == dims.rank), same = loop;
+    for (int a = 0; a < how.prefix; ++a) {
+      const int own = a + o.dims.rank - dims.rank;
+      follows = follows && o.dims[a] == dims[a];
+      same = same && (own < 0 || o.dims[own] == 1);
+    }
+    return follows ? static_cast<std::int64_t>(o.bytes()) / rows : same ? 0 : -1;
+  }
+  /// The same of operand `i` of a step that is done so.
+  [[nodiscard]] std::int64_t row_of(std::size_t s, std::size_t i, const split& how, std::int64_t rows) const {
+    const kernel_args& args = plan_.call(s);
+    if (how.how == form::columns && is_result(args, i)) return 0;
+    const bool loop = is_loop(s);
+    return row_of(operand_of(args, i), dims_of(args, loop), how, loop, rows);
+  }
+
+  [[nodiscard]] static bool overlap(const access& a, std::int64_t skipped, const access& b) {
+    return a.from + skipped < b.from + b.bytes && b.from < a.from + a.bytes;
+  }
+  /// True if `b`, of a later step, must not come before `a` of the next block. The steps begin with `first`.
+  [[nodiscard]] bool conflict(const access& a, const access& b, std::size_t first) const {
+    if ((!a.written && !b.written) || block_inside(a.node, first, b.step) >= 0) return false;
+    if (a.row > 0 && b.row > 0) {
+      // Shorter rows in the place of longer ones reach no rows behind their own; before them are other threads' rows.
+      const bool apart = a.from == b.from && (alone_in_blocks_ ? b.row <= a.row : b.row == a.row);
+      return !apart && overlap(a, 0, b);
+    }
+    // A sum of columns is written when all rows of the first blocks are done.
+    return overlap(a, b.written && b.row == 0 ? least_rows * a.row : 0, b);
+  }
+
+  /// Adds what step `s` reads and writes. False if that does not go with the steps before it.
+  [[nodiscard]] TAGMA_COLD bool add(std::size_t s, const split& how, std::int64_t rows, std::size_t first) {
+    const kernel_args& args = plan_.call(s);
+    const std::size_t before = accesses_.size();
+    for (std::size_t i = 0; i < operands_of(args); ++i) {
+      const operand& o = operand_of(args, i);
+      if (o.data == nullptr && is_result(args, i)) continue;  // feeds have their places later
+      const access a{o.data,       static_cast<std::int64_t>(o.bytes()), row_of(s, i, how, rows), is_result(args, i), s,
+                     node_at(s, i)};
+      for (std::size_t k = 0; k < before; ++k)
+        if (conflict(accesses_[k], a, first)) return false;
+      accesses_.push(a);
+    }
+    return true;
+  }
+
+  /// Steps from `s` on that can be done in blocks of `rows` rows.
+  [[nodiscard]] TAGMA_COLD std::size_t steps_from(std::size_t s, std::int64_t rows) {
+    accesses_.clear();
+    const std::size_t first = s;
+    for (; s < plan_.step_count(); ++s) {
+      const split how = split_of(s, rows);
+      if (how.how == form::none || !add(s, how, rows, first)) break;
+    }
+    return s - first;
+  }
+
+  /// Rows of a block of the steps whose tensors are in `accesses_`; 0 if blocks gain nothing.
+  [[nodiscard]] TAGMA_COLD std::int64_t block_of(std::int64_t rows, std::size_t end) const {
+    std::int64_t bytes = 0;
+    bool used_again = false;
+    for (std::size_t i = 0; i < accesses_.size(); ++i) {
+      const access& a = accesses_[i];
+      if (a.row == 0 || a.step >= end) continue;
+      bool known = false;
+      for (std::size_t k = 0; k < i && !known; ++k) {
+        const access& b = accesses_[k];
+        known = a.row == b.row && a.from == b.from && (a.from != nullptr || a.node == b.node);
+      }
+      if (!known) bytes += a.row;
+      used_again = used_again || (known && a.row > 64);
+    }
+    if (!used_again || bytes > longest_row || rows < least_bytes / bytes) return 0;
+    std::int64_t block = bytes_of_block / bytes / least_rows * least_rows;
+    if (block < least_rows) block = least_rows;
+    if (rows < 2 * block) return 0;
+    while (block > least_rows && rows % block > 0 && rows % block < 8) block -= least_rows;
+    return rows % block > 0 && rows % block < 8 ? 0 : block;
+  }
+
+  /// True if there are any.
+  [[nodiscard]] TAGMA_COLD bool find_groups(const run_context& context) {
+    const std::size_t steps = plan_.step_count();
+    group_of_.allocate(steps);
+    groups_.allocate(steps / 2 + 1);
+    std::size_t found = 0;
+    for (std::size_t s = 0; s < steps;) {
+      // The longest of those that begin here, with the rows of a step that is not far behind.
+      std::size_t longest = 0;
+      std::int64_t block = 0, rows = 0, seen = 0;
+      for (std::size_t t = s; t < steps && t < s + 16; ++t) {
+        const split most = is_loop(t) ? split{} : most_of(t);
+        if (most.how == form::none) continue;
+        const std::int64_t tried = plan_.call(t).in[0].dims.elements(0, most.prefix);
+        if (tried < 2 * least_rows || tried == seen) continue;
+        seen = tried;
+        const std::size_t length = steps_from(s, tried);
+        if (length <= longest) continue;
+        const std::int64_t of = block_of(tried, s + length);
+        if (of > 0) longest = length, block = of, rows = tried;
+      }
+      if (longest < 2) {
+        ++s;
+        continue;
+      }
+      group& g = groups_[found++];
+      g.first = s;
+      g.steps = longest;
+      g.rows = rows;
+      g.block = block;
+      prepare(g, context);
+      for (std::size_t i = 0; i < longest; ++i) group_of_[s + i] = &g;
+      s += longest;
+    }
+    return found > 0;
+  }
+
+  /// The extents of an operand that has `rows` rows.
+  [[nodiscard]] static shape with_rows(shape dims, const split& how, std::int64_t rows) {
+    for (int a = 0; a < how.prefix; ++a) dims[a] = a == how.axis ? rows : 1;
+    return dims;
+  }
+
+  TAGMA_COLD void prepare(group& g, const run_context& context) {
+    const std::int64_t rest = g.rows % g.block, blocks = g.rows / g.block;
+    const std::int64_t threads = context.threads->threads();
+    g.threads = threads < blocks ? threads : blocks;
+    g.members.allocate(g.steps);
+    heap_array<std::int64_t> inside(plan_.plan().blocks.size());  // one more than where it is
+    std::int64_t bytes = 0;
+    g.pieces.allocate(static_cast<std::size_t>(g.threads + (rest > 0)) * g.steps);
+    for (std::size_t i = 0; i < g.steps; ++i) {
+      const std::size_t s = g.first + i;
+      const kernel_args& args = plan_.call(s);
+      member& m = g.members[i];
+      m.how = split_of(s, g.rows);
+      m.row.allocate(operands_of(args));
+      m.inside.allocate(m.row.size());
+      for (std::size_t k = 0; k < m.row.size(); ++k) {
+        m.row[k] = row_of(s, k, m.how, g.rows);
+        const std::int32_t block = block_inside(node_at(s, k), g.first, g.first + g.steps);
+        m.inside[k] = -1;
+        if (m.row[k] == 0 || block < 0) continue;
+        if (inside[block] == 0) {
+          inside[block] = bytes + 1;
+          bytes += (m.row[k] * g.block * g.threads + 63) / 64 * 64;
+        }
+        m.inside[k] = inside[block] - 1;
+      }
+      if (m.how.how == form::columns) {
+        m.part = rows_of_part(g.rows, args.out.elements());
+        m.own_sum = bytes;
+        bytes += (static_cast<std::int64_t>(args.out.bytes()) + 63) / 64 * 64;
+      }
+      for (std::size_t p = i; p < g.pieces.size(); p += g.steps)
+        prepare(g.pieces[p], m, s, static_cast<std::int64_t>(p / g.steps) < g.threads ? g.block : rest, context);
+    }
+    g.places = aligned_bytes(static_cast<std::size_t>(bytes));
+  }
+
+  TAGMA_COLD void prepare(piece& p, const member& m, std::size_t s, std::int64_t rows, const run_context& context) {
+    const kernel_args& whole = plan_.call(s);
+    p.args = whole;
+    p.operands.allocate(m.row.size());
+    for (std::size_t i = 0; i < m.row.size(); ++i) p.operands[i] = operand_of(whole, i);
+    point(p, m, whole, 0, rows, 0, nullptr);  // kernels prepare by extents alone
+    p.args.continued = m.how.how == form::columns;
+    run_context alone = context;
+    alone.threads = &alone_;
+    if (m.how.how == form::columns || plan_.kernel(s).prepare == nullptr) return;
+    p.state = plan_.kernel(s).prepare(p.args, alone);
+    p.args.state = p.state.get();
+  }
+
+  /// Makes rows `first` to `first + rows` the operands of a piece.
+  /// @param own the first of these rows among those that all threads have at a time
+  static void point(piece& p, const member& m, const kernel_args& whole, std::int64_t first, std::int64_t rows,
+                    std::int64_t own, std::byte* places) {
+    const std::size_t inputs = whole.in.size();
+    for (std::size_t i = 0; i < m.row.size(); ++i) {
+      const operand& from = operand_of(whole, i);
+      if (m.inside[i] >= 0)
+        p.operands[i].data = places + m.inside[i] + own * m.row[i];
+      else if (from.data != nullptr)
+        p.operands[i].data = from.data + first * m.row[i];
+      if (m.row[i] > 0) p.operands[i].dims = with_rows(from.dims, m.how, rows);
+    }
+    p.args.in = {p.operands.data(), inputs};
+    if (whole.outs.size() == 0)
+      p.args.out = p.operands[inputs];
+    else
+      p.args.outs = {p.operands.data() + inputs, whole.outs.size()};
+  }
+
+  /// Steps `i` to `end` of a group on block `b`.
+  void run_block(const group& g, std::size_t i, std::size_t end, std::int64_t b, run_context& alone) {
+    const std::int64_t first = b * g.block, rows = g.rows - first < g.block ? g.rows - first : g.block;
+    const std::int64_t of = rows < g.block ? g.threads : b % g.threads;
+    for (; i < end; ++i) {
+      piece& p = g.pieces[static_cast<std::size_t>(of) * g.steps + i];
+      point(p, g.members[i], plan_.call(g.first + i), first, rows, b % g.threads * g.block, g.places.data());
+      plan_.kernel(g.first + i).run(p.args, alone);
+    }
+  }
+
+  template <class T>
+  static void add_row(const operand& to, const std::byte* from) {
+    for (extent i = 0; i < to.elements(); ++i) to.as<T>()[i] += reinterpret_cast<const T*>(from)[i];
+  }
+  static void add_row(const operand& to, const std::byte* from) {
+    to.type == dtype::float32 ? add_row<float>(to, from) : add_row<double>(to, from);
+  }
+
+  /// Adds rows `first` to `last` of what all threads have, as a whole step would: in parts that are added in their
+  /// order.
+  void sum_columns(const group& g, std::size_t i, std::int64_t first, std::int64_t last, const run_context& context) {
+    const member& m = g.members[i];
+    piece& p = g.pieces[i];
+    std::byte* const own = g.places.data() + m.own_sum;
+    for (std::int64_t row = first, end = 0; row < last; row = end) {
+      const std::int64_t begin = row / m.part * m.part, most = most_of_sum / p.operands[1].elements();
+      end = begin + m.part < last ? begin + m.part : last;
+      if (end - row > most) end = row + most;
+      point(p, m, plan_.call(g.first + i), row, end - row, row - first, g.places.data());
+      const operand total = p.args.out;
+      if (begin > 0) p.args.out.data = own;
+      if (row == begin) std::memset(p.args.out.data, 0, total.bytes());
+      if (end - row > 1)
+        plan_.kernel(g.first + i).run(p.args, context);
+      else
+        add_row(p.args.out, p.args.in[0].data);  // which a kernel would copy
+      if (begin > 0 && (end == begin + m.part || end == g.rows)) add_row(total, own);
+    }
+  }
+
+  void run(const group& g, const run_context& context) {
+    run_context alone = context;
+    alone.threads = &alone_;
+    const std::int64_t blocks = (g.rows + g.block - 1) / g.block;
+    for (std::int64_t b = 0; b < blocks && !context.cancelled(); b += g.threads) {
+      const std::int64_t count = blocks - b < g.threads ? blocks - b : g.threads;
+      for (std::size_t i = 0; i < g.steps;) {
+        std::size_t end = i;
+        if (g.members[i].how.how == form::columns) {
+          const std::int64_t first = b * g.block, last = first + count * g.block;
+          sum_columns(g, i, first, last < g.rows ? last : g.rows, context);
+          ++i;
+          continue;
+        }
+        while (end < g.steps && g.members[end].how.how == form::rows) ++end;
+        if (count == 1)
+          run_block(g, i, end, b, alone);
+        else
+          context.threads->parallel_for(count, [&](std::int64_t t) { run_block(g, i, end, b + t, alone); });
+        i = end;
+      }
+    }
+  }
+
+  Bound& plan_;
+  bool alone_in_blocks_;  ///< one block is done at a time
+  calling_thread alone_;
+  growing_array<access> accesses_{0};
+  heap_array<const group*> group_of_;
+  heap_array<group> groups_;
+};
+
+}  // namespace tagma::runtime
 
 namespace tagma::runtime {
 
@@ -29838,6 +30358,9 @@ template <class Plan>
   if constexpr (starts_any(kernel_table<Plan>::entries))
     tables.waiting = &started_steps<bound_plan, waits_of<Plan>()>::make;
   if constexpr (plan::finds_extents(Plan::nodes)) tables.late = &late_steps<bound_plan_of<Plan>>::make;
+  if constexpr (!Plan::where::is_accelerated && Plan::loops.size() == 0 &&
+                has_rows(Plan::nodes, Plan::steps, Plan::attributes))
+    tables.rows = &row_blocks<bound_plan>::make;
   return tables;
 }
 
@@ -34949,7 +35472,7 @@ TAGMA_DECL void check_dnnl(dnnl_status_t status, const char* what) {
     fail(status_code::internal, {"oneDNN refused ", what, ", status ", static_cast<int>(status)});
 }
 
-TAGMA_DECL dnnl_engine_t dnnl_processor() {
+TAGMA_COLD TAGMA_DECL dnnl_engine_t dnnl_processor() {
   static const dnnl_engine_t engine = [] {
     dnnl_engine_t e = nullptr;
     check_dnnl(dnnl_engine_create(&e, dnnl_cpu, 0), "an engine");
@@ -36012,6 +36535,14 @@ struct kernel<on_cpu, ir::key<op::one_hot>> {
 /// @file
 /// Matrix products on the CPU.
 
+// ---- tagma/device/cpu/kernel/matmul_batch.hpp
+
+/// @file
+/// Products of matrices in batches on the CPU. Templates only, so that a program whose products are all of two matrices
+/// does not compile them.
+
+#include <utility>
+
 // ---- tagma/device/cpu/kernel/matmul_onednn.hpp
 
 /// @file
@@ -36074,6 +36605,9 @@ class onednn_product final : public kernel_state {
                     layout(type, g.m, g.n, g.ldc, false));
   }
 
+  [[nodiscard]] static dnnl_owned_desc describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
+                                                const dnnl_owned_layout& b, const dnnl_owned_layout& c);
+
   void run(const void* a, const void* b, void* c);
 
   [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
@@ -36082,9 +36616,6 @@ class onednn_product final : public kernel_state {
  private:
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
   [[nodiscard]] static float* scratch(std::size_t bytes);
-
-  [[nodiscard]] static dnnl_owned_desc describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
-                                                const dnnl_owned_layout& b, const dnnl_owned_layout& c);
 
   dnnl_owned_primitive primitive_;
   dnnl_owned_stream stream_;
@@ -36488,6 +37019,265 @@ TAGMA_DECL void bfloat_product::run(const gemm_args<bfloat16>& g, const run_cont
 #endif
 
 }  // namespace tagma::device::cpu::detail
+// ---- tagma/device/cpu/small_products.hpp
+
+/// @file
+/// Products of small matrices in batches: loops that go from one to the next without a call for each. Each element of a
+/// result is one sum in the order of the inner axis, so that its bytes depend neither on the length of a vector nor on
+/// how the batch is shared. Matrices of 16-bit floats are widened one by one, and stay in the cache meanwhile. Only
+/// results of more than two axes need any of this.
+
+#include <cstdint>
+#include <type_traits>
+
+namespace tagma::device::cpu::detail {
+
+/// Terms of a sum, multiplications of a product and elements of a matrix of 16-bit floats up to which they are small.
+/// Beyond, others are as fast.
+inline constexpr std::int64_t small_terms = 128, small_product_size = std::int64_t{1} << 19, small_half = 4096;
+
+/// True if `small_products` is for products of these extents. With one row and many columns, few_rows.hpp is. oneDNN
+/// is good at floats, but packs a second matrix that is transposed slowly, unless it is for few rows.
+template <class T>
+[[nodiscard]] bool is_small(const gemm_args<T>& g) {
+  const std::int64_t most = sizeof(T) == 4 && !g.transpose_b ? small_product_size / 2 : small_product_size;
+  if (g.m == 0 || g.n == 0 || g.k == 0) return false;
+  if (g.k > small_terms || g.m * g.n > most || g.m * g.n * g.k > most) return false;
+  if (g.m < 4 && g.transpose_b && !g.transpose_a && g.k * g.n > 1024) return false;
+  if (g.m == 1 && g.n >= least_columns) return false;
+  return sizeof(T) > 2 || (g.m * g.k <= small_half && g.k * g.n <= small_half && g.m * g.n <= small_half);
+}
+
+/// Products whose matrices, which have elements, are at equal distances from one to the next; 0 where one is for all.
+template <class T>
+struct small_batch {
+  gemm_args<T> first;
+  std::int64_t count, a_next, b_next, c_next;
+};
+
+/// A product with vectors of `Bytes`, of which a row of the result has one at least. A tile has up to `Most` of them in
+/// each of four rows, or one in each of eight. The last vector of a tile, and the last rows, overlap those before: both
+/// come to the same.
+template <class T, std::size_t Bytes, int Most>
+struct small_product {
+  using vector = typename plain_vectors<T, Bytes>::type;
+  static constexpr std::int64_t lanes = plain_vectors<T, Bytes>::lanes;
+
+  /// How far rows are from the first of four. The last of fewer than four stands for the others.
+  struct four {
+    std::int64_t second, third, fourth;
+    TAGMA_INLINE four(std::int64_t count, std::int64_t distance)
+        : second(count > 1 ? distance : 0),
+          third(count > 2 ? 2 * distance : second),
+          fourth(count > 3 ? 3 * distance : third) {}
+  };
+
+  /// Vectors of one row; the last one is `last` elements behind the first.
+  template <int Vectors>
+  struct row {
+    vector x{}, y{}, z{}, w{};
+    TAGMA_INLINE vector& end() {
+      if constexpr (Vectors == 4)
+        return w;
+      else if constexpr (Vectors == 3)
+        return z;
+      else
+        return y;
+    }
+    TAGMA_INLINE void add(T a, const row& b) {
+      const vector f = a - vector{};
+      x = f * b.x + x;
+      if constexpr (Vectors > 1) y = f * b.y + y;
+      if constexpr (Vectors > 2) z = f * b.z + z;
+      if constexpr (Vectors > 3) w = f * b.w + w;
+    }
+    TAGMA_INLINE void read(const T* b, [[maybe_unused]] std::int64_t last) {
+      x = *reinterpret_cast<const vector*>(b);
+      if constexpr (Vectors > 2) y = *reinterpret_cast<const vector*>(b + lanes);
+      if constexpr (Vectors > 3) z = *reinterpret_cast<const vector*>(b + 2 * lanes);
+      if constexpr (Vectors > 1) end() = *reinterpret_cast<const vector*>(b + last);
+    }
+    TAGMA_INLINE void put(T* c, [[maybe_unused]] std::int64_t last) {
+      *reinterpret_cast<vector*>(c) = x;
+      if constexpr (Vectors > 2) *reinterpret_cast<vector*>(c + lanes) = y;
+      if constexpr (Vectors > 3) *reinterpret_cast<vector*>(c + 2 * lanes) = z;
+      if constexpr (Vectors > 1) *reinterpret_cast<vector*>(c + last) = end();
+    }
+  };
+  template <int Vectors>
+  struct tile {
+    row<Vectors> s, t, u, v;
+    TAGMA_INLINE void add(const T* a, const four& rows, const row<Vectors>& b) {
+      s.add(a[0], b), t.add(a[rows.second], b), u.add(a[rows.third], b), v.add(a[rows.fourth], b);
+    }
+    TAGMA_INLINE void put(T* c, const four& rows, std::int64_t last) {
+      s.put(c, last), t.put(c + rows.second, last), u.put(c + rows.third, last), v.put(c + rows.fourth, last);
+    }
+  };
+
+  /// Some columns of the second matrix.
+  struct columns {
+    const T* b;
+    std::int64_t next, last;  ///< from a term to the next, from the first vector to the last one
+    std::int64_t count;       ///< of terms
+  };
+  template <int Vectors>
+  TAGMA_INLINE static void add(const T* a, std::int64_t next, const four& rows, const columns& by, T* c,
+                               const four& c_rows) {
+    tile<Vectors> sums;
+    const T* b = by.b;
+    for (std::int64_t p = 0; p < by.count; ++p, a += next, b += by.next) {
+      row<Vectors> terms;
+      terms.read(b, by.last);
+      sums.add(a, rows, terms);
+    }
+    sums.put(c, c_rows, by.last);
+  }
+  /// The same of one vector in eight rows: the four sums of one tile would wait for each other.
+  TAGMA_INLINE static void add_eight(const T* a, const T* more, std::int64_t next, const four& rows, const columns& by,
+                                     T* c, T* c_more, const four& c_rows) {
+    tile<1> sums, others;
+    const T* b = by.b;
+    for (std::int64_t p = 0; p < by.count; ++p, a += next, more += next, b += by.next) {
+      row<1> terms;
+      terms.read(b, 0);
+      sums.add(a, rows, terms), others.add(more, rows, terms);
+    }
+    sums.put(c, c_rows, 0), others.put(c_more, c_rows, 0);
+  }
+
+  /// `count` elements of each of `lines`, which are `beside` apart, side by side.
+  TAGMA_INLINE static void pack_lines(T* to, std::int64_t width, const T* from, std::int64_t lines, std::int64_t beside,
+                                      std::int64_t count) {
+    if (lines < 4 || count < 4) {
+      for (std::int64_t i = 0; i < lines; ++i)
+        for (std::int64_t p = 0; p < count; ++p) to[p * width + i] = from[i * beside + p];
+      return;
+    }
+    for (std::int64_t i = 0; i < lines; i += 4) {
+      if (i > lines - 4) i = lines - 4;
+      for (std::int64_t p = 0; p < count; p += 4) {
+        if (p > count - 4) p = count - 4;
+        portable_gemm_of<T, Bytes>::pack_four(to + p * width + i, width, from + i * beside + p, beside);
+      }
+    }
+  }
+
+  TAGMA_INLINE static void run(const gemm_args<T>& g, T* packed) {
+    const std::int64_t beside = g.transpose_a ? 1 : g.lda, next = g.transpose_a ? g.lda : 1;
+    const four rows(g.m, beside), c_rows(g.m, g.ldc);
+    // As many vectors in each tile, if possible: five are three and two.
+    const std::int64_t vectors = (g.n + lanes - 1) / lanes, tiles = (vectors + Most - 1) / Most;
+    const std::int64_t wide = (vectors + tiles - 1) / tiles * lanes;
+    const bool packs = std::int64_t{sizeof(T)} * (g.m * g.k + g.k * g.n + g.m * g.n) > 40 * 1024;
+    for (std::int64_t j = 0, across = wide; j < g.n; j += across) {
+      if (across > g.n - j) across = g.n - j;
+      if (across < lanes) j -= lanes - across, across = lanes;
+      columns by{g.b + j, g.ldb, across - lanes, g.k};
+      if (g.transpose_b) {
+        pack_lines(packed, Most * lanes, g.b + j * g.ldb, across, g.ldb, g.k);
+        by.b = packed, by.next = Most * lanes;
+      } else if (packs) {
+        for (std::int64_t p = 0; p < g.k; ++p)
+          for (std::int64_t q = 0; q < across; q += lanes) {
+            if (q > across - lanes) q = across - lanes;
+            *reinterpret_cast<vector*>(packed + p * Most * lanes + q) =
+                *reinterpret_cast<const vector*>(by.b + p * g.ldb + q);
+          }
+        by.b = packed, by.next = Most * lanes;
+      }
+      const bool one = across == lanes && g.m >= 8;
+      const std::int64_t high = one ? 8 : 4;
+      for (std::int64_t i = 0; i < g.m; i += high) {
+        if (i > 0 && i > g.m - high) i = g.m - high;
+        const T* const a = g.a + i * beside;
+        T* const c = g.c + i * g.ldc + j;
+        if (one)
+          add_eight(a, a + 4 * beside, next, rows, by, c, c + 4 * g.ldc, c_rows);
+        else if (Most > 3 && across > 3 * lanes)
+          add<Most>(a, next, rows, by, c, c_rows);
+        else if (Most > 2 && across > 2 * lanes)
+          add < Most<3 ? Most : 3>(a, next, rows, by, c, c_rows);
+        else if (across > lanes)
+          add<2>(a, next, rows, by, c, c_rows);
+        else
+          add<1>(a, next, rows, by, c, c_rows);
+      }
+    }
+  }
+};
+
+/// @tparam S what is stored, T what is computed
+template <class S, class T, std::size_t Bytes>
+struct small_products_of {
+  static constexpr int most = Bytes > 32 ? 4 : 3;
+  static constexpr std::int64_t size = sizeof(T), most_turned = 256;
+
+  /// With the longest vectors of which a row has one; with short rows as the transposed product, from transposed
+  /// matrices; or element by element.
+  TAGMA_INLINE static void multiply(gemm_args<T> g, T* packed) {
+    T turned[std::size_t{3 * most_turned}];
+    T* const c = g.c;
+    const std::int64_t m = g.m, n = g.n, ldc = g.ldc;
+    const bool turns = n < 4 && m * size >= 16 && m <= most_turned && (m >= 8 || n * size < 16);
+    if (turns) g = {!g.transpose_b, !g.transpose_a, n, m, g.k, g.b, g.ldb, g.a, g.lda, n == 1 ? c : turned, m};
+    if (g.n * size >= std::int64_t{Bytes})
+      small_product<T, Bytes, most>::run(g, packed);
+    else if (Bytes > 32 && g.n * size >= 32)
+      small_product<T, 32, 2>::run(g, packed);
+    else if (g.n * size >= 16)
+      small_product<T, 16, 2>::run(g, packed);
+    else
+      each_element(g);
+    if (turns && n > 1)
+      for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j) c[i * ldc + j] = turned[j * m + i];
+  }
+  TAGMA_INLINE static void each_element(const gemm_args<T>& g) {
+    const std::int64_t next = g.transpose_a ? g.lda : 1, b_next = g.transpose_b ? 1 : g.ldb;
+    for (std::int64_t i = 0; i < g.m; ++i)
+      for (std::int64_t j = 0; j < g.n; ++j) {
+        const T *a = g.a + (g.transpose_a ? i : i * g.lda), *b = g.b + (g.transpose_b ? j * g.ldb : j);
+        T sum = 0;
+        for (std::int64_t p = 0; p < g.k; ++p, a += next, b += b_next) sum = *a * *b + sum;
+        g.c[i * g.ldc + j] = sum;
+      }
+  }
+
+  template <class From, class To>
+  TAGMA_INLINE static void convert(const From* from, To* to, std::int64_t n) {
+    constexpr int lanes = Bytes > 32 ? 16 : 8;
+    for (std::int64_t i = 0; i + lanes <= n; i += lanes) store(to + i, load<lanes>(from + i));
+    const int rest = static_cast<int>(n % lanes);
+    if (rest > 0) store(to + n - rest, load<lanes>(from + n - rest, rest), rest);
+  }
+
+  TAGMA_INLINE static void run(const small_batch<S>* batch) {
+    alignas(64) T packed[std::size_t{most * Bytes / sizeof(T) * small_terms}];
+    gemm_args<S> g = batch->first;
+    if constexpr (std::is_same_v<S, T>) {
+      for (std::int64_t i = 0; i < batch->count; ++i) {
+        multiply(g, packed);
+        g.a += batch->a_next, g.b += batch->b_next, g.c += batch->c_next;
+      }
+    } else {
+      alignas(64) T a[std::size_t{small_half}], b[std::size_t{small_half}], c[std::size_t{small_half}];
+      const gemm_args<T> wide{g.transpose_a, g.transpose_b, g.m, g.n, g.k, a, g.lda, b, g.ldb, c, g.ldc};
+      for (std::int64_t i = 0; i < batch->count; ++i) {
+        if (i == 0 || batch->a_next != 0) convert(g.a, a, g.m * g.k);
+        if (i == 0 || batch->b_next != 0) convert(g.b, b, g.k * g.n);
+        multiply(wide, packed);
+        convert(static_cast<const T*>(c), g.c, g.m * g.n);
+        g.a += batch->a_next, g.b += batch->b_next, g.c += batch->c_next;
+      }
+    }
+  }
+};
+template <class S>
+using small_products =
+    with_wide<small_products_of<S, compute_t<S>, plain_bytes>, small_products_of<S, compute_t<S>, wide_plain_bytes>>;
+
+}  // namespace tagma::device::cpu::detail
 // ---- tagma/device/product.hpp
 
 /// @file
@@ -36513,16 +37303,7 @@ struct product_extents {
 
 }  // namespace tagma::device
 
-namespace tagma::device {
-namespace cpu::detail {
-
-template <class T>
-void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context) {
-  const bool few = has_few_rows(g);
-  const product_split split(g.m, g.n, g.k, repeated, few);
-  if (split.parts == 1) return gemm(g, few);
-  context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t), few); });
-}
+namespace tagma::device::cpu::detail {
 
 /// A product without its addresses, of matrices that are whole in memory.
 template <class T>
@@ -36540,6 +37321,144 @@ template <class T>
   return g;
 }
 
+/// Where matrix `index` of the batch of `out` is in an operand, which may be stretched along it.
+template <class Shape>
+[[nodiscard, gnu::noinline]] std::int64_t offset_in_batch(const Shape& out, const Shape& s, std::int64_t index) {
+  std::int64_t at = 0, stride = s[s.rank - 1] * s[s.rank - 2];
+  for (int axis = out.rank - 3, own = s.rank - 3; own >= 0; --axis, --own) {
+    const std::int64_t i = index % out[axis];
+    index /= out[axis];
+    if (s[own] != 1) at += i * stride;
+    stride *= s[own];
+  }
+  return at;
+}
+
+/// The products of a batch. Where an operand is stretched along some of its axes alone, the way to its next matrix is
+/// `irregular`. Products with one column have one row instead.
+inline constexpr std::int64_t irregular = -1;
+template <class T>
+[[nodiscard]] small_batch<T> product_batch(const kernel_args& args) {
+  const product_extents p(args);
+  const shape& out = args.out.dims;
+  small_batch<T> batch{describe_product<T>(args, p), out.elements(0, out.rank - 2), 0, 0, p.m * p.n};
+  const auto next = [&](const shape& s) {
+    const std::int64_t count = s.elements(0, s.rank - 2);
+    return count == 1 ? 0 : count == batch.count ? s[s.rank - 2] * s[s.rank - 1] : irregular;
+  };
+  batch.a_next = next(args.in[0].dims), batch.b_next = next(args.in[1].dims);
+  gemm_args<T>& g = batch.first;
+  g.a = args.in[0].as<const T>(), g.b = args.in[1].as<const T>(), g.c = args.out.as<T>();
+  g.make_row();
+  if (g.m != p.m) std::swap(batch.a_next, batch.b_next);
+  return batch;
+}
+
+/// Multiplications of a task of small products.
+inline constexpr std::int64_t task_multiplications = std::int64_t{1} << 18;
+
+/// Threads share whole matrices. 16-bit floats are for small ones alone.
+template <class T>
+void multiply_batch(const kernel_args& args, const run_context& context) {
+  const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
+  const small_batch<T> all = product_batch<T>(args);
+  const gemm_args<T>& g = all.first;
+  const bool small = is_small(g), turned = g.m != out[out.rank - 2];
+  const bool regular = all.a_next != irregular && all.b_next != irregular;
+  [[maybe_unused]] bool few = false;
+  if constexpr (sizeof(T) > 2) few = has_few_rows(g);
+  // A row is copied or written for each, whatever the number of terms.
+  const std::int64_t work = g.m * g.n * g.k + 8 * (g.m * g.k + g.k * g.n + g.m * g.n) + 64;
+  const std::int64_t each = small && regular && work < task_multiplications ? task_multiplications / work : 1;
+  context.threads->parallel_for(pieces(all.count, each), [&](std::int64_t t) {
+    small_batch<T> part = all;
+    const std::int64_t first = t * each;
+    if (part.count - first < each)
+      part.count -= first;
+    else
+      part.count = each;
+    gemm_args<T>& one = part.first;
+    if (regular) {
+      one.a += first * all.a_next, one.b += first * all.b_next;
+    } else {
+      one.a += offset_in_batch(out, turned ? y : x, first), one.b += offset_in_batch(out, turned ? x : y, first);
+    }
+    one.c += first * all.c_next;
+    if (small) return dispatch<small_products<T>, const small_batch<T>*>(&part);
+    if constexpr (sizeof(T) > 2) gemm(one, few);
+  });
+}
+
+#if TAGMA_ONEDNN_PRIMITIVES
+/// Products of a batch of bfloat16 matrices by a primitive for each part of it. What is said of `bfloat_product` holds
+/// for these.
+template <class T>
+class bfloat_batch final : public kernel_state {
+ public:
+  /// A null pointer if the processor does not multiply bfloat16, the matrices are tiny, or an operand is stretched
+  /// along some axes alone.
+  [[nodiscard]] static owned<kernel_state> make(const kernel_args& args) {
+    const product_extents p(args);
+    const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
+    const std::int64_t all = out.elements(0, out.rank - 2), size_a = p.m * p.k, size_b = p.k * p.n;
+    const std::int64_t in_a = x.elements(0, x.rank - 2), in_b = y.elements(0, y.rank - 2);
+    if (machine_level() != level::v4 || all == 0 || p.m * p.n * p.k <= least_multiplications) return nullptr;
+    if ((in_a != 1 && in_a != all) || (in_b != 1 && in_b != all)) return nullptr;
+    use_one_openmp_thread();
+    const std::int64_t wanted = all * (size_a + size_b + p.m * p.n) / (1 << 17);
+    const std::int64_t each = pieces(all, wanted < 1 ? 1 : wanted < most_parts ? wanted : most_parts);
+    owned<bfloat_batch> made(new bfloat_batch);
+    made->each_ = each, made->parts_ = pieces(all, each);
+    made->a_ = in_a == 1 ? 0 : each * size_a, made->b_ = in_b == 1 ? 0 : each * size_b, made->c_ = each * p.m * p.n;
+    for (std::int64_t t = 0; t < made->parts_; ++t) {
+      const std::int64_t count = all - t * each < each ? all - t * each : each;
+      const dnnl_owned_desc desc = onednn_product::describe(
+          dnnl_bf16, layout(in_a == 1 ? 1 : count, p.m, p.k, p.transpose_a),
+          layout(in_b == 1 ? 1 : count, p.k, p.n, p.transpose_b), layout(count, p.m, p.n, false));
+      if (desc == nullptr) return nullptr;
+      made->products_[t] = owned<onednn_product>(new onednn_product(desc));
+    }
+    return made;
+  }
+
+  void run(const kernel_args& args, const run_context& context) const {
+    const T *const a = args.in[0].as<const T>(), *const b = args.in[1].as<const T>();
+    T* const c = args.out.as<T>();
+    const auto part = [&](std::int64_t t) { products_[t]->run(a + t * a_, b + t * b_, c + t * c_); };
+    if (parts_ == 1) return part(0);
+    context.threads->parallel_for(parts_, part);
+  }
+
+ private:
+  [[nodiscard]] static dnnl_owned_layout layout(std::int64_t count, std::int64_t rows, std::int64_t columns,
+                                                bool transposed) {
+    const dnnl_dims_t dims = {count, rows, columns};
+    const dnnl_dims_t strides = {rows * columns, transposed ? 1 : columns, transposed ? rows : 1};
+    return make_dnnl_layout(3, dims, strides, dnnl_bf16);
+  }
+
+  /// Of a product, up to which `small_products` is quicker.
+  static constexpr std::int64_t least_multiplications = 512;
+  static constexpr std::int64_t most_parts = 8;
+  std::int64_t each_ = 0, parts_ = 0;
+  std::int64_t a_ = 0, b_ = 0, c_ = 0;  ///< the way from one part to the next
+  owned<onednn_product> products_[most_parts];
+};
+#endif
+
+}  // namespace tagma::device::cpu::detail
+
+namespace tagma::device {
+namespace cpu::detail {
+
+template <class T>
+void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context) {
+  const bool few = has_few_rows(g);
+  const product_split split(g.m, g.n, g.k, repeated, few);
+  if (split.parts == 1) return gemm(g, few);
+  context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t), few); });
+}
+
 /// The product of two matrices.
 template <class T>
 [[nodiscard]] gemm_args<T> plain_product(const kernel_args& args) {
@@ -36549,33 +37468,20 @@ template <class T>
   return g;
 }
 
-/// Where matrix `index` of the batch of `out` is in an operand, which may be stretched along it.
-[[nodiscard]] std::int64_t offset_in_batch(const shape& out, const shape& s, std::int64_t index);
+/// A product that is one of two matrices.
+template <class T>
+void matmul_one(const kernel_args& args, const run_context& context) {
+  const gemm_args<T> g = plain_product<T>(args);
+#if TAGMA_ONEDNN_PRIMITIVES
+  if constexpr (std::is_same_v<T, float>)
+    if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g.a, g.b, g.c);
+#endif
+  split_gemm(g, args.repeated, context);
+}
 
 template <class T>
 void matmul(const kernel_args& args, const run_context& context) {
-  const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
-  const product_extents p(args);
-  gemm_args<T> g = describe_product<T>(args, p);
-  const T* a = args.in[0].as<const T>();
-  const T* b = args.in[1].as<const T>();
-  T* c = args.out.as<T>();
-  if (p.one) {
-    g.a = a, g.b = b, g.c = c;
-    g.make_row();
-#if TAGMA_ONEDNN_PRIMITIVES
-    if constexpr (std::is_same_v<T, float>)
-      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g.a, g.b, g.c);
-#endif
-    return split_gemm(g, args.repeated, context);
-  }
-  context.threads->parallel_for(out.elements(0, out.rank - 2), [&](std::int64_t i) {
-    gemm_args<T> one = g;
-    one.a = a + offset_in_batch(out, x, i);
-    one.b = b + offset_in_batch(out, y, i);
-    one.c = c + i * g.m * g.n;
-    gemm(one);
-  });
+  product_extents(args).one ? matmul_one<T>(args, context) : multiply_batch<T>(args, context);
 }
 
 #if TAGMA_ONEDNN_PRIMITIVES
@@ -36604,22 +37510,72 @@ struct half_product final : kernel_state {
   owned<kernel_state> product;
 #if TAGMA_ONEDNN_PRIMITIVES
   owned<bfloat_product> whole;  ///< what is not widened at all
+  owned<kernel_state> batch;    ///< the same of a batch, a `bfloat_batch`
 #endif
 };
 
 owned<kernel_state> prepare_half_product(const kernel_args& args, [[maybe_unused]] const run_context& context);
 
-template <class T>
+/// @tparam Batches whether it may be a batch
+template <class T, bool Batches>
 void matmul_half(const kernel_args& args, const run_context& context) {
+  if constexpr (Batches)
+    if (args.state == nullptr) return multiply_batch<T>(args, context);
   const auto& state = *static_cast<const half_product*>(args.state);
 #if TAGMA_ONEDNN_PRIMITIVES
-  if constexpr (std::is_same_v<T, bfloat16>)
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    if constexpr (Batches)
+      if (state.batch != nullptr) return static_cast<const bfloat_batch<T>*>(state.batch.get())->run(args, context);
     if (state.whole != nullptr) return state.whole->run(plain_product<T>(args), context);
+  }
 #endif
   for (std::size_t i = 0; i < 2; ++i)
     dispatch<convert_elements>(args.in[i].as<const T>(), state.in[i].as<float>(), args.in[i].elements());
-  matmul<float>(state.wide, context);
+  if constexpr (Batches)
+    matmul<float>(state.wide, context);
+  else
+    matmul_one<float>(state.wide, context);
   dispatch<convert_elements>(state.wide.out.as<const float>(), args.out.as<T>(), args.out.elements());
+}
+
+/// Nothing for small matrices, which are widened one by one.
+template <class T>
+TAGMA_COLD owned<kernel_state> prepare_half_batch(const kernel_args& args, const run_context& context) {
+  const product_extents p(args);
+  if (p.one) return prepare_half_product(args, context);
+#if TAGMA_ONEDNN_PRIMITIVES
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (owned<kernel_state> batch = bfloat_batch<T>::make(args); batch != nullptr) {
+      auto state = make_owned<half_product>(args, false);
+      state->batch = std::move(batch);
+      return state;
+    }
+#endif
+  return is_small(product_batch<T>(args).first) ? nullptr : prepare_half_product(args, context);
+}
+
+/// Only one of both is compiled.
+template <class T, bool Batches>
+constexpr runtime::kernel_function products() {
+  if constexpr (Batches)
+    return &matmul<T>;
+  else
+    return &matmul_one<T>;
+}
+
+template <dtype Out, bool Batches>
+constexpr kernel_entry product_entry() {
+  using T = stored<Out>;
+  if constexpr (size_of(Out) == 2 && Batches)
+    return {&matmul_half<T, true>, &prepare_half_batch<T>};
+  else if constexpr (size_of(Out) == 2)
+    return {&matmul_half<T, false>, &prepare_half_product};
+#if TAGMA_ONEDNN_PRIMITIVES
+  else if constexpr (Out == dtype::float32)
+    return {products<T, Batches>(), &prepare_product};
+#endif
+  else
+    return {products<T, Batches>()};
 }
 
 }  // namespace cpu::detail
@@ -36627,16 +37583,11 @@ void matmul_half(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<on_cpu, ir::key<op::matmul>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = [] {
-    if constexpr (size_of(Out) == 2)
-      return kernel_entry{&cpu::detail::matmul_half<stored<Out>>, &cpu::detail::prepare_half_product};
-#if TAGMA_ONEDNN_PRIMITIVES
-    else if constexpr (Out == dtype::float32)
-      return kernel_entry{&cpu::detail::matmul<float>, &cpu::detail::prepare_product};
-#endif
-    else
-      return kernel_entry{&cpu::detail::matmul<stored<Out>>};
-  }();
+  static constexpr kernel_entry entry = cpu::detail::product_entry<Out, true>();
+  /// The kernel of results with two axes, for which no loops over batches are compiled.
+  static constexpr int matrix_rank = 2;
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry matrix_entry = cpu::detail::product_entry<Out, false>();
 };
 
 }  // namespace tagma::device
@@ -36647,17 +37598,6 @@ struct kernel<on_cpu, ir::key<op::matmul>> {
 /// Definitions of matmul.hpp: in the compiled half, or else in each file that includes it.
 
 namespace tagma::device::cpu::detail {
-
-[[gnu::noinline]] TAGMA_DECL std::int64_t offset_in_batch(const shape& out, const shape& s, std::int64_t index) {
-  std::int64_t at = 0, stride = s[s.rank - 1] * s[s.rank - 2];
-  for (int axis = out.rank - 3, own = s.rank - 3; own >= 0; --axis, --own) {
-    const std::int64_t i = index % out[axis];
-    index /= out[axis];
-    if (s[own] != 1) at += i * stride;
-    stride *= s[own];
-  }
-  return at;
-}
 
 TAGMA_DECL half_product::half_product(const kernel_args& args, bool widens)
     : values(!widens ? 0 : args.in[0].elements() + args.in[1].elements() + args.out.elements()),
@@ -36935,6 +37875,8 @@ void over_turned_rows(const T* x, std::int64_t rows, std::int64_t n, const Some&
 namespace tagma::device {
 namespace cpu::detail {
 
+using runtime::rows_of_part;
+
 /// How two values join, and what joins with nothing.
 struct join_sum {
   static constexpr bool is_extreme = false;
@@ -37144,7 +38086,7 @@ struct join_columns {
 /// The same of rows that may be short: of many of these, eight are read as one, so that vectors are full and no sum
 /// waits for the one before it. What is joined with what follows from `rows` and `n` alone.
 template <class T, class Join>
-void join_rows(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, compute_t<T>* to) {
+[[gnu::cold]] void join_rows(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, compute_t<T>* to) {
   using C = compute_t<T>;
   constexpr std::int64_t wide = 32, many = 128;
   if (n < wide && rows >= many && stride == n) {
@@ -37205,14 +38147,13 @@ template <class T, class Join>
   *to = static_cast<compute_t<T>>(total);
 }
 
-/// Many rows of a few neighbours into one row, which has the neutral element. The parts are a matter of the extents.
+/// Many rows of a few neighbours into one row, which has the neutral element, in parts of `part` rows.
 template <class T, class Join>
-[[gnu::cold]] void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>* to,
+[[gnu::cold]] void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, std::int64_t part, compute_t<T>* to,
                                const run_context& context) {
   using C = compute_t<T>;
   constexpr std::int64_t most = 16, widest = 256;
-  const std::int64_t share = pieces(rows, most), least = pieces(elements_of_task, n);
-  const std::int64_t part = share < least ? least : share, parts = pieces(rows, part);
+  const std::int64_t parts = pieces(rows, part);
   C partial[most * widest];
   const auto some = [&](std::int64_t p) {
     C* const own = p == 0 ? to : partial + p * widest;
@@ -37242,7 +38183,7 @@ template <class T, class Join>
     if (!axes.reduced[a] && (axes.extents[a] >= 8 || axes.extents[a] > axes.extents[shared])) shared = a;
   }
   // Positions first to end of the shared axis, and all of the others.
-  const auto some = [&](std::int64_t first, std::int64_t end) {
+  const auto some = [&](std::int64_t first, std::int64_t end) __attribute__((cold, noinline)) {
     const std::int64_t few = end - first;
     const std::int64_t count = shared < last - 1 ? outer / axes.extents[shared] * few : outer;
     const std::int64_t first_row = shared == last - 1 ? first : 0, end_row = shared == last - 1 ? end : m;
@@ -37302,7 +38243,7 @@ template <class T, class Join>
   const T* from = args.in[0].as<const T>();
   const std::int64_t results = args.out.elements();
   C* const to = wide_result<T>(args);
-  for (std::int64_t i = 0; i < results; ++i) to[i] = Join::template neutral<C>();
+  for (std::int64_t i = 0; i < results && !args.continued; ++i) to[i] = Join::template neutral<C>();
   if (args.in[0].elements() > 0) {
     if (axes.count == 0) {
       to[0] = static_cast<C>(from[0]);
@@ -37310,9 +38251,9 @@ template <class T, class Join>
       reduce_all<T, Join>(from, axes.extents[0], to, context);
     } else if (axes.count == 1) {
       for (std::int64_t i = 0; i < results; ++i) to[i] = static_cast<C>(from[i]);
-    } else if (axes.count == 2 && axes.reduced[0] && axes.extents[1] <= 256 &&
-               axes.extents[0] * axes.extents[1] > 2 * elements_of_task) {
-      reduce_rows<T, Join>(from, axes.extents[0], axes.extents[1], to, context);
+    } else if (const std::int64_t part = rows_of_part(axes.extents[0], axes.extents[1]);
+               axes.count == 2 && axes.reduced[0] && part < axes.extents[0]) {
+      reduce_rows<T, Join>(from, axes.extents[0], axes.extents[1], part, to, context);
     } else {
       reduce_axes<T, Join>(axes, from, to, context);
     }
@@ -37321,7 +38262,7 @@ template <class T, class Join>
 }
 
 template <class T>
-void fraction(const kernel_args& args, const run_context&) {
+[[gnu::cold]] void fraction(const kernel_args& args, const run_context&) {
   const extent count = op::fraction::elements(args.in[0].dims, args.attributes[0]);
   *args.out.as<T>() = T(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)));
 }
@@ -39455,6 +40396,7 @@ struct step_facts {
   plan::plan_step step;
   const ir::op_info* op = nullptr;  ///< of its kernel, or of the result of its loop
   dtype type = dtype::none;         ///< of the result of that operation
+  int rank = 0;                     ///< of the same
   std::int32_t before = 0;          ///< inputs of the kernel before its loop
   std::int32_t operation = 0;       ///< its first, of its part
   std::int32_t operations = 0;
@@ -39490,6 +40432,7 @@ constexpr fixed_array<step_facts, Count> facts_of(const Raw& raw, const part_ran
     const plan::plan_node& main = raw.nodes[f.step.main_node()];
     f.op = main.op;
     f.type = main.spec.type;
+    f.rank = main.spec.dims.rank;
     f.before = f.step.before == ir::no_node ? 0 : main.inputs;
     f.operations = raw.operation_count[part.first + i];
     if (f.operations > 0) f.operation = raw.first_operation[part.first + i] - part.first_operation;
@@ -39582,7 +40525,11 @@ constexpr kernel_entry loop_entry(std::index_sequence<I...>) {
 
 template <class Device, class Step, std::size_t... I>
 constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
-  return kernel<Device, *Step::op->key>::template entry<Step::type, Step::part::types[Step::operand + I]...>;
+  using chosen = kernel<Device, *Step::op->key>;
+  if constexpr (requires { requires Step::facts.rank <= chosen::matrix_rank; })
+    return chosen::template matrix_entry<Step::type, Step::part::types[Step::operand + I]...>;
+  else
+    return chosen::template entry<Step::type, Step::part::types[Step::operand + I]...>;
 }
 
 /// @tparam O the results of the kernel, which stand behind its inputs
