@@ -9832,6 +9832,7 @@ struct ir::accelerator_of<Graph, 0> {
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
 #undef TAGMA_HAS_PAIRS
+#undef TAGMA_CARRYLESS
 #undef TAGMA_PRODUCTS_OF_PAIRS
 #undef TAGMA_ADD_PRODUCTS_OF_PAIRS
 #undef TAGMA_SHORT_OF_SIGNED

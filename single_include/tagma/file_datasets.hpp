@@ -3120,6 +3120,7 @@ TAGMA_DECL dataset<std::string> tf_record(std::vector<std::string> files, io::co
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
 #undef TAGMA_HAS_PAIRS
+#undef TAGMA_CARRYLESS
 #undef TAGMA_PRODUCTS_OF_PAIRS
 #undef TAGMA_ADD_PRODUCTS_OF_PAIRS
 #undef TAGMA_SHORT_OF_SIGNED

@@ -1720,6 +1720,7 @@ struct kernel<on_cpu, ir::key<op::decode_image>> : cpu::detail::decode_image_ker
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
 #undef TAGMA_HAS_PAIRS
+#undef TAGMA_CARRYLESS
 #undef TAGMA_PRODUCTS_OF_PAIRS
 #undef TAGMA_ADD_PRODUCTS_OF_PAIRS
 #undef TAGMA_SHORT_OF_SIGNED

@@ -2826,6 +2826,7 @@ inline constexpr bool joins_devices<detail::late_graph<Closure>, Placed> = true;
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
 #undef TAGMA_HAS_PAIRS
+#undef TAGMA_CARRYLESS
 #undef TAGMA_PRODUCTS_OF_PAIRS
 #undef TAGMA_ADD_PRODUCTS_OF_PAIRS
 #undef TAGMA_SHORT_OF_SIGNED

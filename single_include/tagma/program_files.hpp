@@ -6643,6 +6643,7 @@ TAGMA_COLD TAGMA_DECL any_program read_program(const std::string& path) { return
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
 #undef TAGMA_HAS_PAIRS
+#undef TAGMA_CARRYLESS
 #undef TAGMA_PRODUCTS_OF_PAIRS
 #undef TAGMA_ADD_PRODUCTS_OF_PAIRS
 #undef TAGMA_SHORT_OF_SIGNED

@@ -29534,6 +29534,15 @@ namespace tagma::runtime {
 
 }  // namespace tagma::runtime
 
+namespace tagma::op {
+// Their keys are all that is needed here.
+struct log_softmax;
+struct moments;
+struct reduce_max;
+struct softmax;
+struct sum;
+}  // namespace tagma::op
+
 namespace tagma::runtime {
 
 /// True if a plan has an operation on rows, between which and loops tensors may stay in the cache.
@@ -41014,6 +41023,7 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
 #undef TAGMA_HAS_PAIRS
+#undef TAGMA_CARRYLESS
 #undef TAGMA_PRODUCTS_OF_PAIRS
 #undef TAGMA_ADD_PRODUCTS_OF_PAIRS
 #undef TAGMA_SHORT_OF_SIGNED

@@ -9,11 +9,17 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/growing_array.hpp"
-#include "tagma/expr/op/moments.hpp"
-#include "tagma/expr/op/reduce.hpp"
-#include "tagma/expr/op/softmax.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/sum_parts.hpp"
+
+namespace tagma::op {
+// Their keys are all that is needed here.
+struct log_softmax;
+struct moments;
+struct reduce_max;
+struct softmax;
+struct sum;
+}  // namespace tagma::op
 
 namespace tagma::runtime {
 
