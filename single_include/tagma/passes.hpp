@@ -1629,7 +1629,10 @@ namespace tagma::device::cpu {
           [](const runtime::kernel_args& args, const runtime::run_context& context) {
             return detail::prepare_kept(*static_cast<const runtime::kernel_entry*>(args.recipe), args, context);
           },
-          nullptr, kernel.reads_run, &kernel};
+          nullptr,
+          kernel.reads_run,
+          &kernel,
+          true};
 }
 
 }  // namespace tagma::device::cpu
@@ -1656,7 +1659,7 @@ struct kept_entry {
   static constexpr kernel_entry make() {
     if constexpr (keeps) {
       using kept = kept_kernel<plain.run, plain.prepare>;
-      return {.run = &kept::run, .prepare = &kept::prepare};
+      return {.run = &kept::run, .prepare = &kept::prepare, .keeps = true};
     } else {
       return plain;
     }

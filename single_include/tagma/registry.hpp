@@ -3359,7 +3359,10 @@ namespace tagma::device::cpu {
           [](const runtime::kernel_args& args, const runtime::run_context& context) {
             return detail::prepare_kept(*static_cast<const runtime::kernel_entry*>(args.recipe), args, context);
           },
-          nullptr, kernel.reads_run, &kernel};
+          nullptr,
+          kernel.reads_run,
+          &kernel,
+          true};
 }
 
 }  // namespace tagma::device::cpu

@@ -24001,6 +24001,7 @@ struct kernel_entry {
   start_function start = nullptr;
   bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
   const void* recipe = nullptr;  ///< of a kernel that is one for many steps: what this one does
+  bool keeps = false;            ///< its result from run to run, until a variable is written
 };
 
 class accelerated_steps;
@@ -26387,8 +26388,10 @@ class bound_plan {
   [[nodiscard]] loop_steps* loops() const { return loops_.get(); }
   /// What does some steps together, in blocks of rows, unless a run is recorded; or nullptr.
   [[nodiscard]] row_steps* rows() const { return rows_; }
-  /// True if one device does all steps in the order of the plan, each once.
-  [[nodiscard]] bool is_in_order() const { return plain_ && !loops_ && !runner_.shares() && !asynchronous_; }
+  /// True if one device does all steps in the order of the plan, each once, and a run has all variables from its start.
+  [[nodiscard]] bool is_in_order() const {
+    return plain_ && !loops_ && !runner_.shares() && !asynchronous_ && !access_;
+  }
   void set_rows(row_steps* rows) {
     states_[calls_.size()] = owned<kernel_state>(rows);
     rows_ = rows;
@@ -29695,7 +29698,9 @@ class row_blocks final : public row_steps {
   [[nodiscard]] TAGMA_COLD split most_of(std::size_t s) const {
     const plan::plan_node& n = node_of(s);
     const kernel_args& args = plan_.call(s);
-    if (plan_.kernel(s).run == nullptr || plan_.plan().steps[s].before != ir::no_node || n.op->stateful) return {};
+    const kernel_entry& kernel = plan_.kernel(s);
+    if (kernel.run == nullptr || kernel.keeps || plan_.plan().steps[s].before != ir::no_node || n.op->stateful)
+      return {};
     if (n.op->is(ir::op_kind::elementwise)) return {form::rows, args.out.dims.rank};
     if (is(n, ir::key<op::softmax>) || is(n, ir::key<op::log_softmax>)) return {form::rows, args.out.dims.rank - 1};
     const bool sum = is(n, ir::key<op::sum>);

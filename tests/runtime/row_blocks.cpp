@@ -14,6 +14,7 @@
 
 #include "tagma/graph_builder.hpp"
 #include "tagma/observe/trace.hpp"
+#include "tagma/passes.hpp"
 #include "tagma/programs.hpp"
 #include "tagma/tagma.hpp"
 
@@ -267,6 +268,23 @@ TEST_CASE("a program that the compiler planned has blocks of rows unless its ste
     CHECK((std::get<0>(whole) == std::get<0>(blocks)));
     CHECK((std::get<1>(whole) == std::get<1>(blocks)));
     CHECK((std::get<2>(whole) == std::get<2>(blocks)));
+  }
+}
+
+TEST_CASE("steps that are kept from run to run are in no block") {
+  constexpr auto x = tg::placeholder<"x", float, 800, 700>();
+  const auto w = tg::variable<"w", float, 800, 700>(tg::random_normal(0, 1), tg::not_trainable);
+  const auto y = x + tg::softmax(tg::tanh(w) * 2.f) / tg::sum<1>(tg::square(w), tg::keep_dims);
+  const auto fill = tg::assign(w, x);
+  const tg::container state;
+  const tg::session_options options{.seed = 5, .intra_op_threads = 1, .state = state};
+  tg::session folded(tg::compile([=] { return tg::outputs(y); }, tg::passes<tg::fold_frozen>), options);
+  tg::session whole(tg::compile([=] { return tg::outputs(y); }), options);
+  tg::session writer(tg::compile([=] { return tg::outputs(fill); }), options);
+  for (unsigned run = 0; run < 4; ++run) {
+    const auto in = numbers<float>({800, 700}, run);
+    CHECK((folded.run(y, x = in) == whole.run(y, x = in)));
+    if (run == 1) writer.run(fill, x = in);
   }
 }
 

@@ -108,6 +108,7 @@ struct kernel_entry {
   start_function start = nullptr;
   bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
   const void* recipe = nullptr;  ///< of a kernel that is one for many steps: what this one does
+  bool keeps = false;            ///< its result from run to run, until a variable is written
 };
 
 class accelerated_steps;

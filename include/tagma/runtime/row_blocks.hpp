@@ -173,7 +173,9 @@ class row_blocks final : public row_steps {
   [[nodiscard]] TAGMA_COLD split most_of(std::size_t s) const {
     const plan::plan_node& n = node_of(s);
     const kernel_args& args = plan_.call(s);
-    if (plan_.kernel(s).run == nullptr || plan_.plan().steps[s].before != ir::no_node || n.op->stateful) return {};
+    const kernel_entry& kernel = plan_.kernel(s);
+    if (kernel.run == nullptr || kernel.keeps || plan_.plan().steps[s].before != ir::no_node || n.op->stateful)
+      return {};
     if (n.op->is(ir::op_kind::elementwise)) return {form::rows, args.out.dims.rank};
     if (is(n, ir::key<op::softmax>) || is(n, ir::key<op::log_softmax>)) return {form::rows, args.out.dims.rank - 1};
     const bool sum = is(n, ir::key<op::sum>);

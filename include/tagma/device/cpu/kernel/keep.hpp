@@ -30,7 +30,7 @@ struct kept_entry {
   static constexpr kernel_entry make() {
     if constexpr (keeps) {
       using kept = kept_kernel<plain.run, plain.prepare>;
-      return {.run = &kept::run, .prepare = &kept::prepare};
+      return {.run = &kept::run, .prepare = &kept::prepare, .keeps = true};
     } else {
       return plain;
     }
