@@ -26388,9 +26388,9 @@ class bound_plan {
   [[nodiscard]] loop_steps* loops() const { return loops_.get(); }
   /// What does some steps together, in blocks of rows, unless a run is recorded; or nullptr.
   [[nodiscard]] row_steps* rows() const { return rows_; }
-  /// True if one device does all steps in the order of the plan, each once, and a run has all variables from its start.
+  /// True if one CPU does all steps in the order of the plan, each once, and a run has all variables from its start.
   [[nodiscard]] bool is_in_order() const {
-    return plain_ && !loops_ && !runner_.shares() && !asynchronous_ && !access_;
+    return plain_ && !accelerated_ && !loops_ && !runner_.shares() && !asynchronous_ && !access_;
   }
   void set_rows(row_steps* rows) {
     states_[calls_.size()] = owned<kernel_state>(rows);
