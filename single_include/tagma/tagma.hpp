@@ -29758,6 +29758,7 @@ class row_blocks final : public row_steps {
   }
 
   [[nodiscard]] static bool overlap(const access& a, std::int64_t skipped, const access& b) {
+    if (a.from == nullptr || b.from == nullptr) return false;  // feeds have their places later
     return a.from + skipped < b.from + b.bytes && b.from < a.from + a.bytes;
   }
   /// True if `b`, of a later step, must not come before `a` of the next block. The steps begin with `first`.
@@ -29778,7 +29779,7 @@ class row_blocks final : public row_steps {
     const std::size_t before = accesses_.size();
     for (std::size_t i = 0; i < operands_of(args); ++i) {
       const operand& o = operand_of(args, i);
-      if (o.data == nullptr && is_result(args, i)) continue;  // feeds have their places later
+      if (o.data == nullptr && is_result(args, i)) continue;  // nobody reads it
       const access a{o.data,       static_cast<std::int64_t>(o.bytes()), row_of(s, i, how, rows), is_result(args, i), s,
                      node_at(s, i)};
       for (std::size_t k = 0; k < before; ++k)
@@ -29896,22 +29897,26 @@ class row_blocks final : public row_steps {
         m.own_sum = bytes;
         bytes += (static_cast<std::int64_t>(args.out.bytes()) + 63) / 64 * 64;
       }
-      for (std::size_t p = i; p < g.pieces.size(); p += g.steps)
-        prepare(g.pieces[p], m, s, static_cast<std::int64_t>(p / g.steps) < g.threads ? g.block : rest, context);
     }
     g.places = aligned_bytes(static_cast<std::size_t>(bytes));
+    for (std::size_t p = 0; p < g.pieces.size(); ++p)
+      prepare(g, p, static_cast<std::int64_t>(p / g.steps) < g.threads ? g.block : rest, context);
   }
 
-  TAGMA_COLD void prepare(piece& p, const member& m, std::size_t s, std::int64_t rows, const run_context& context) {
+  /// @param rows of the block of piece `number`
+  TAGMA_COLD void prepare(const group& g, std::size_t number, std::int64_t rows, const run_context& context) {
+    piece& p = g.pieces[number];
+    const member& m = g.members[number % g.steps];
+    const std::size_t s = g.first + number % g.steps;
     const kernel_args& whole = plan_.call(s);
     p.args = whole;
     p.operands.allocate(m.row.size());
     for (std::size_t i = 0; i < m.row.size(); ++i) p.operands[i] = operand_of(whole, i);
-    point(p, m, whole, 0, rows, 0, nullptr);  // kernels prepare by extents alone
+    point(p, m, whole, 0, rows, 0, g.places.data());
     p.args.continued = m.how.how == form::columns;
+    if (m.how.how == form::columns || plan_.kernel(s).prepare == nullptr) return;
     run_context alone = context;
     alone.threads = &alone_;
-    if (m.how.how == form::columns || plan_.kernel(s).prepare == nullptr) return;
     p.state = plan_.kernel(s).prepare(p.args, alone);
     p.args.state = p.state.get();
   }
