@@ -36,10 +36,11 @@ tg::tensor<std::int32_t> naive_product(const tg::tensor<A>& a, const tg::tensor<
   extent n = 0;
   tg::test::for_each_index(dims, [&](const tg::test::index& i) {
     const extent row = i[i.size() - 2], column = i[i.size() - 1];
-    const A* const x = a.data() + matrix_of(a.dims(), i) + (ta ? row : row * wide_a);
-    const B* const y = b.data() + matrix_of(b.dims(), i) + (tb ? column * wide_b : column);
+    const extent x = matrix_of(a.dims(), i) + (ta ? row : row * wide_a);
+    const extent y = matrix_of(b.dims(), i) + (tb ? column * wide_b : column);
     std::int64_t total = 0;
-    for (extent p = 0; p < k; ++p) total += std::int64_t{x[ta ? p * wide_a : p]} * std::int64_t{y[tb ? p : p * wide_b]};
+    for (extent p = 0; p < k; ++p)  // without terms there are no elements to point at
+      total += std::int64_t{a[x + (ta ? p * wide_a : p)]} * std::int64_t{b[y + (tb ? p : p * wide_b)]};
     out[n++] = static_cast<std::int32_t>(total & 0x7fffffff) | ((total >> 31 & 1) != 0 ? INT32_MIN : 0);
   });
   return out;
