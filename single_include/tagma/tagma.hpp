@@ -23833,6 +23833,19 @@ class executor : public step_pool {
   }
 };
 
+/// Runs kernels on the thread that calls.
+class calling_thread final : public executor {
+ public:
+  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
+    for (std::int64_t i = 0; i < count; ++i) task(context, i);
+  }
+  bool offer(shared_work&) override { return false; }
+  void call_helpers(int) override {}
+  void withdraw(shared_work&) override {}
+  [[nodiscard]] int threads() const override { return 1; }
+  [[nodiscard]] int step_threads() const override { return 1; }
+};
+
 /// The calling thread runs kernels while this lives.
 struct kernel_scope {
   explicit kernel_scope(executor& e) : threads(e), before(e.enter()) {}
@@ -29560,19 +29573,6 @@ namespace tagma::runtime {
   }
   return false;
 }
-
-/// Runs kernels on the thread that calls.
-class calling_thread final : public executor {
- public:
-  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
-    for (std::int64_t i = 0; i < count; ++i) task(context, i);
-  }
-  bool offer(shared_work&) override { return false; }
-  void call_helpers(int) override {}
-  void withdraw(shared_work&) override {}
-  [[nodiscard]] int threads() const override { return 1; }
-  [[nodiscard]] int step_threads() const override { return 1; }
-};
 
 /// A template, so that other programs do not compile it: g++ compiles each class whose functions a virtual call may
 /// reach.

@@ -158,17 +158,7 @@ struct call {
 };
 
 /// Runs every part of a loop on this thread.
-class one_thread final : public runtime::executor {
- public:
-  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
-    for (std::int64_t i = 0; i < count; ++i) task(context, i);
-  }
-  bool offer(runtime::shared_work&) override { return false; }
-  void call_helpers(int) override {}
-  void withdraw(runtime::shared_work&) override {}
-  [[nodiscard]] int threads() const override { return 1; }
-  [[nodiscard]] int step_threads() const override { return 1; }
-};
+using one_thread = runtime::calling_thread;
 
 /// The numbers of a run, in memory of the device.
 inline device::cuda::run_parameters* run_numbers() {
