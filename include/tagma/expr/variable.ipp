@@ -9,7 +9,7 @@
 
 namespace tagma::detail {
 
-TAGMA_DECL carried_value number_value(double number) {
+TAGMA_COLD TAGMA_DECL carried_value number_value(double number) {
   carried_value v;
   v.integer = static_cast<std::int64_t>(initializer_kind::constant);
   v.number = number;

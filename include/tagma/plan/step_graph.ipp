@@ -170,19 +170,20 @@ TAGMA_COLD TAGMA_DECL void step_graph::add_storage_order() {
       const bool writes = k >= step.operands;  // after its reads
       const node_id used = used_node(step, !writes ? k : k == step.operands ? -1 : k - 1);
       if (used == ir::no_node) continue;
-      plan_->each_member(used, [&](node_id one) {
-        const std::int32_t c = cell_of(one);
-        if (c == cells) return;
-        add_edge(writer[c], self);
-        if (!writes) {
-          readers[count] = {self, head[c]};
-          head[c] = count++;
-          return;
-        }
-        for (std::int32_t r = head[c]; r != 0; r = readers[r].next) add_edge(readers[r].step, self);
-        head[c] = 0;
-        writer[c] = self;
-      });
+      plan_->each_member(
+          used, [&](node_id one) __attribute__((cold, noinline)) {
+            const std::int32_t c = cell_of(one);
+            if (c == cells) return;
+            add_edge(writer[c], self);
+            if (!writes) {
+              readers[count] = {self, head[c]};
+              head[c] = count++;
+              return;
+            }
+            for (std::int32_t r = head[c]; r != 0; r = readers[r].next) add_edge(readers[r].step, self);
+            head[c] = 0;
+            writer[c] = self;
+          });
     }
   }
 }

@@ -9,8 +9,8 @@
 
 namespace tagma::runtime {
 
-TAGMA_DECL const gpu_options& options_of(std::string_view type, const gpu_options& others,
-                                         const kind_options_list& kinds) {
+TAGMA_COLD TAGMA_DECL const gpu_options& options_of(std::string_view type, const gpu_options& others,
+                                                    const kind_options_list& kinds) {
   for (const kind_options& k : kinds.kinds())
     if (k.type == type) return k.options;
   return others;

@@ -68,6 +68,8 @@ class bound_plan {
   [[nodiscard]] accelerated_steps* device_steps() const { return device_steps_.get(); }
   /// True if a step may wait without a thread, and `shared_steps` runs the steps.
   [[nodiscard]] bool asynchronous() const { return asynchronous_; }
+  /// Whether results of some steps are kept from run to run.
+  [[nodiscard]] bool keeps() const { return keeps_; }
   /// What begins such steps if devices do the others, else nullptr.
   [[nodiscard]] const waiting_steps* waits_on_devices() const { return asynchronous_ ? nullptr : waits_.get(); }
   /// True if a step or a fetch needs a variable.
@@ -114,6 +116,8 @@ class bound_plan {
   [[nodiscard]] const plan::step_graph& graph() const { return runner_.graph(); }
   [[nodiscard]] double cost_of(std::size_t s) const { return cost(plan_.steps[s]); }
   void prepare(std::size_t s, const kernel_entry& kernel, const run_context& context);
+  /// `kernel_args::lasting` of a step.
+  [[nodiscard]] std::uint64_t lasting(const plan::plan_step& step) const;
   void add_to_trace(std::size_t s, trace_sink& trace, const device_spec& device, std::uint64_t run,
                     std::string_view queue, std::int64_t begin_ns, std::int64_t end_ns) const;
   /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
@@ -221,7 +225,7 @@ class bound_plan {
   owned<late_extents> late_;    // where kernels find extents
   bool plain_ = false;          // one device, and nothing is bound late
   owned<waiting_steps> waits_;  // where there are asynchronous ones
-  bool asynchronous_ = false, accelerated_ = false, uses_variables_ = false, by_plan_ = false;
+  bool asynchronous_ = false, accelerated_ = false, uses_variables_ = false, by_plan_ = false, keeps_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t feed_patches_ = 0;             // from the second on

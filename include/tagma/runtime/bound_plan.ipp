@@ -5,6 +5,7 @@
 /// Definitions of bound_plan.hpp: in the compiled half, or else in each file that includes it.
 
 #include "tagma/base/config.hpp"
+#include "tagma/graph/keep.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 
 namespace tagma::runtime {
@@ -89,8 +90,21 @@ TAGMA_DECL const session_device& bound_plan::source_of(std::size_t s) const {
   return is_transfer(s) ? device_at(plan_.nodes[plan_.operands[plan_.steps[s].first_operand]].device) : device_of(s);
 }
 
+TAGMA_COLD TAGMA_DECL std::uint64_t bound_plan::lasting(const plan::plan_step& step) const {
+  std::uint64_t found = 0;
+  for (std::int32_t k = 0; k < step.operands; ++k) {
+    const plan::plan_node& n = plan_.nodes[plan_.operands[step.first_operand + k]];
+    // A run that pins variables may see another version than its count is of.
+    const bool read_only = n.is_in(plan::storage_kind::variable) && !plan_.writes_variables && !access_;
+    if (read_only || n.op == &ir::info<ir::keep>) found |= std::uint64_t{1} << k;
+  }
+  return found;
+}
+
 TAGMA_COLD TAGMA_DECL void bound_plan::prepare(std::size_t s, const kernel_entry& kernel, const run_context& context) {
   if (kernel.prepare == nullptr) return;
+  keeps_ = keeps_ || kernel.keeps;
+  calls_[s].lasting = lasting(plan_.steps[s]);
   try {
     states_[s] = kernel.prepare(calls_[s], context);
   } catch (const no_memory& e) {

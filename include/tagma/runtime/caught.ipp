@@ -40,13 +40,13 @@ TAGMA_COLD TAGMA_DECL caught::caught(const std::exception_ptr& e) noexcept {
   }
 }
 
-TAGMA_DECL void caught::see_error(const error& one) noexcept {
+TAGMA_COLD TAGMA_DECL void caught::see_error(const error& one) noexcept {
   code = one.code();
   is_error = true;
   see(one);
 }
 
-TAGMA_DECL void caught::see(const std::exception& one) noexcept {
+TAGMA_COLD TAGMA_DECL void caught::see(const std::exception& one) noexcept {
   what = one.what();
   is_known = true;
 }

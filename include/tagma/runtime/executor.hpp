@@ -54,12 +54,18 @@ class step_pool {
   [[nodiscard]] virtual int step_threads() const = 0;
 };
 
+/// Who helps with a loop. Waking a thread takes longer than a small kernel does.
+enum class helpers : unsigned char {
+  woken,  ///< any thread
+  awake,  ///< threads that wait awake; one is woken where many such loops found none
+};
+
 /// The threads of a device. The thread that calls always takes part and counts as one, so that no work ever waits for
 /// another thread to become free.
 class executor : public step_pool {
  public:
   /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
-  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
+  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context, helpers help) = 0;
   /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
   virtual unsigned enter() { return 0; }
   virtual void leave(unsigned) {}
@@ -68,18 +74,18 @@ class executor : public step_pool {
 
   /// The same for a callable.
   template <class Task>
-  void parallel_for(std::int64_t count, Task&& task) {
+  void parallel_for(std::int64_t count, Task&& task, helpers help = helpers::woken) {
     using callable = std::remove_reference_t<Task>;
     parallel_for(
         count, [](void* context, std::int64_t i) { (*static_cast<callable*>(context))(i); },
-        const_cast<void*>(static_cast<const void*>(&task)));
+        const_cast<void*>(static_cast<const void*>(&task)), help);
   }
 };
 
 /// Runs kernels on the thread that calls.
 class calling_thread final : public executor {
  public:
-  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
+  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context, helpers) override {
     for (std::int64_t i = 0; i < count; ++i) task(context, i);
   }
   bool offer(shared_work&) override { return false; }

@@ -43,12 +43,12 @@ TAGMA_COLD TAGMA_DECL void gate::wait(bool exclusive, const run_guard& guard) {
   mutex_.unlock();
 }
 
-TAGMA_DECL void gate::begin_wait(bool exclusive) {
+TAGMA_COLD TAGMA_DECL void gate::begin_wait(bool exclusive) {
   writers_ += exclusive;
   if (waiting_++ == 0) state_.fetch_add(waited_for);
 }
 
-TAGMA_DECL void gate::end_wait(bool exclusive) {
+TAGMA_COLD TAGMA_DECL void gate::end_wait(bool exclusive) {
   writers_ -= exclusive;
   if (--waiting_ == 0)
     state_.fetch_sub(waited_for);

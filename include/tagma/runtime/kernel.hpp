@@ -86,6 +86,7 @@ struct kernel_args {
   std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
   bool repeated = false;             ///< part of a loop of the plan: calls follow each other closely
   bool continued = false;            ///< of a sum: adds to what is there
+  std::uint64_t lasting = 0;         ///< bit i: operand i is the same until `writes` of the context is another number
   array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
   shape declared_out;
   const carried_value* value = nullptr;  ///< what the program carries for this node

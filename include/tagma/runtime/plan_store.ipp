@@ -87,7 +87,7 @@ TAGMA_COLD TAGMA_DECL plan_store::~plan_store() {
   *p = next_;
 }
 
-TAGMA_DECL std::size_t plan_store::idle_bytes() {
+TAGMA_COLD TAGMA_DECL std::size_t plan_store::idle_bytes() {
   const mutex_lock lock(mutex_);
   return idle_.bytes();
 }
@@ -159,7 +159,7 @@ TAGMA_COLD TAGMA_DECL bool plan_store::attempts::again(const run_guard& guard) {
   return true;
 }
 
-TAGMA_DECL bool plan_store::attempts::hopeless() const {
+TAGMA_COLD TAGMA_DECL bool plan_store::attempts::hopeless() const {
   return store_.idle_.empty() && store_.freed_ == seen_ && store_.at_work() == 1;
 }
 
@@ -178,7 +178,7 @@ TAGMA_COLD TAGMA_DECL bool plan_store::attempts::wait(const run_guard& guard) {
   return now_ns() < end_;
 }
 
-TAGMA_DECL plan_store::waiting::waiting(plan_store& s) : store(s) {
+TAGMA_COLD TAGMA_DECL plan_store::waiting::waiting(plan_store& s) : store(s) {
   ++store.waiting_;
   ++store.freed_;
   store.tell();
@@ -189,7 +189,7 @@ TAGMA_COLD TAGMA_DECL plan_store::others& plan_store::of_process() {
   return all;
 }
 
-TAGMA_DECL bool plan_store::let_own_go() {
+TAGMA_COLD TAGMA_DECL bool plan_store::let_own_go() {
   owned<bound_plan> gone;
   const mutex_lock lock(mutex_);
   gone = idle_.take_oldest();

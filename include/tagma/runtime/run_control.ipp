@@ -9,7 +9,7 @@
 
 namespace tagma::runtime {
 
-TAGMA_DECL bool run_control::add(stop_hook& hook) noexcept {
+TAGMA_COLD TAGMA_DECL bool run_control::add(stop_hook& hook) noexcept {
   const mutex_lock lock(mutex_);
   if (stopped()) return false;
   hook.next_ = hooks_;
@@ -93,7 +93,7 @@ TAGMA_COLD TAGMA_DECL void run_control::note(std::exception_ptr e, bool late_run
     add_if_room(list::not_finished, named_part(seen.what));
 }
 
-TAGMA_DECL void run_control::add_if_room(list l, std::string_view entry) noexcept {
+TAGMA_COLD TAGMA_DECL void run_control::add_if_room(list l, std::string_view entry) noexcept {
   if (has_room(l)) add(l, entry);
 }
 
@@ -105,7 +105,7 @@ TAGMA_COLD TAGMA_DECL void run_control::add(list l, std::string_view entry) noex
   }
 }
 
-TAGMA_DECL std::string_view run_control::named_part(std::string_view what) noexcept {
+TAGMA_COLD TAGMA_DECL std::string_view run_control::named_part(std::string_view what) noexcept {
   const std::string_view text = without_code(what);
   return {text.data(), before_colon(text)};
 }

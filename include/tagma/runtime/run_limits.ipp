@@ -12,7 +12,7 @@
 
 namespace tagma {
 
-TAGMA_DECL void cancellation::cancel() noexcept {
+TAGMA_COLD TAGMA_DECL void cancellation::cancel() noexcept {
   cancelled_.store(true);
   waking_.fetch_add(1);
   for (atomic<runtime::wait_word*>& place : sleepers_)
@@ -20,11 +20,12 @@ TAGMA_DECL void cancellation::cancel() noexcept {
   waking_.fetch_sub(1);
 }
 
-TAGMA_DECL cancellation::sleeper::sleeper(const cancellation& c, runtime::wait_word& word) : cancellation_(c) {
+TAGMA_COLD TAGMA_DECL cancellation::sleeper::sleeper(const cancellation& c, runtime::wait_word& word)
+    : cancellation_(c) {
   while (place_ < places && !c.sleepers_[place_].replace(nullptr, &word)) ++place_;
 }
 
-TAGMA_DECL cancellation::sleeper::~sleeper() {
+TAGMA_COLD TAGMA_DECL cancellation::sleeper::~sleeper() {
   if (!placed()) return;
   cancellation_.sleepers_[place_].store(nullptr);
   while (cancellation_.waking_.load() != 0) sched_yield();  // whoever cancels may still have the word
@@ -82,7 +83,7 @@ TAGMA_COLD TAGMA_DECL void run_guard::explain(status_code reason, std::string_vi
 }
 
 TAGMA_COLD TAGMA_DECL void run_guard::wait(wait_word& word, std::uint32_t seen) const {
-  if (word.changes_soon(seen)) return;
+  if (word.changes_within(seen, wait_word::soon)) return;
   if (session_ == nullptr) return sleep(&stop_, word, seen, end_);
   const closing::sleeper sleeper(*session_, word);
   if (!closed()) sleep(&stop_, word, seen, end_);

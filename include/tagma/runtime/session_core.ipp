@@ -156,6 +156,7 @@ TAGMA_DECL void session_core::current_run::count() {
 [[gnu::noinline]] TAGMA_DECL void session_core::current_run::pass_gate() {
   session_.gate_->enter(plan_.writes_variables, control_.guard());
   inside_ = true;
+  context_.writes = stored_variable::writes();  // what was kept before a write is none of a run that sees it
   count();
   if (access_ != nullptr) return;
   for (stored_variable* const v : bound_.written())
@@ -176,6 +177,7 @@ TAGMA_DECL void session_core::current_run::read_variables() {
   runs.enter(false, control_.guard());
   try {
     access_->read_now();
+    context_.writes = stored_variable::writes();
   } catch (...) {
     runs.leave(false);
     throw;
@@ -230,7 +232,7 @@ TAGMA_DECL void session_core::current_run::take(std::size_t f) const {
   }
 }
 
-TAGMA_DECL void session_core::current_run::enter_at_step() {
+TAGMA_COLD TAGMA_DECL void session_core::current_run::enter_at_step() {
   entering_ = true;
   enter();
   entering_ = false;
@@ -238,7 +240,13 @@ TAGMA_DECL void session_core::current_run::enter_at_step() {
 
 TAGMA_COLD TAGMA_DECL void session_core::current_run::begin_access() {
   access_->begin_run();
-  if (bound_.step_access() == nullptr && bound_.waits_on_devices() == nullptr) access_->begin_all(), all_begun_ = true;
+  if (bound_.step_access() == nullptr && bound_.waits_on_devices() == nullptr)
+    access_->begin_all(), all_begun_ = true;
+  else if (bound_.keeps() && session_.state_->access() != nullptr)
+    access_->read_now();
+  // Written while versions were chosen: which of both counts is theirs nobody knows, so what is kept is made for this
+  // run, and for no other.
+  if (const std::uint64_t now = stored_variable::writes(); now != context_.writes) context_.writes = ~now;
 }
 
 TAGMA_COLD TAGMA_DECL void session_core::current_run::end_access() noexcept {

@@ -39,8 +39,10 @@ class wait_word {
 
   /// The same, until `end_ns` of the monotonic clock at most.
   void wait_until(std::uint32_t seen, std::int64_t end_ns);
-  /// Waits a short while awake. True if the number is no longer `seen`.
-  [[nodiscard]] bool changes_soon(std::uint32_t seen) const;
+  /// Waits awake, `ns` at most. True if the number is no longer `seen`.
+  [[nodiscard]] bool changes_within(std::uint32_t seen, std::int64_t ns) const;
+  /// A short while, about as long as it takes to be put to sleep and woken.
+  static constexpr std::int64_t soon = 20'000;
   /// Waits asleep.
   void sleep_until(std::uint32_t seen, std::int64_t end_ns);
   static constexpr std::int64_t never = 0x7fff'ffff'ffff'ffff;

@@ -90,6 +90,39 @@ TEST_CASE("workers that sleep take part beside one that is awake") {
   }
 }
 
+TEST_CASE("small loops wake nobody, but where one follows the other", "[pool]") {
+  constexpr auto small = tagma::runtime::helpers::awake;
+  thread_pool pool(1);
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> strangers{0}, done{0};
+  int pauses = 20'000, loops = 0;  // longer than it takes to wake a thread
+  auto task = [&](std::int64_t) {
+    ++done;
+    if (std::this_thread::get_id() != caller) ++strangers;
+    for (int i = 0; i < pauses; ++i) tagma::runtime::relax();
+  };
+  const auto loop = [&] {
+    ++loops;
+    pool.parallel_for(
+        2, [](void* context, std::int64_t i) { (*static_cast<decltype(task)*>(context))(i); }, &task, 1, small);
+  };
+  const auto alone = [&] {
+    const int before = strangers;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    loop();
+    return strangers == before;
+  };
+  CHECK(comes(alone));  // the worker sleeps
+  for (int i = 0; i < 5; ++i) CHECK(alone());
+  pauses = 200;
+  CHECK(comes([&] {
+    const int before = strangers;
+    for (int i = 0; i < 100; ++i) loop();
+    return strangers > before;
+  }));
+  CHECK(done == 2 * loops);
+}
+
 TEST_CASE("no more helpers take part than a loop allows", "[pool]") {
   thread_pool pool(3);
   for (const int helpers : {0, 1, 2}) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "support/graphs.hpp"
@@ -127,6 +128,28 @@ TEST_CASE("a program that only reads sees what another one writes into their con
       CHECK(counted_calls == i + 1);
       writer.run(moved);
     }
+  }
+}
+
+TEST_CASE("a run sees what was kept and the variables of one moment") {
+  const auto doubled = w * 2.0F;
+  const auto rest = ((x + doubled) - w) - w;
+  const auto moved = tg::assign_add(w, w * 0.0F + 1.0F);
+  const std::vector<float> zeros(4, 0.0F);
+  for (const tg::isolation kind : {tg::isolation::runs, tg::isolation::variables}) {
+    const tg::container state(kind);
+    tg::session reader(tg::compile([=] { return tg::outputs(rest); }, tg::passes<tg::fold_frozen>),
+                       {.intra_op_threads = 1, .state = state});
+    tg::session writer(tg::compile([=] { return tg::outputs(moved); }), {.intra_op_threads = 1, .state = state});
+    std::atomic<bool> stop{false};
+    std::thread other([&] {
+      while (!stop) writer.run(moved);
+    });
+    int wrong = 0;
+    for (int i = 0; i < 100'000; ++i) wrong += reader.run(rest, x = zeros).span()[0] != 0;
+    stop = true;
+    other.join();
+    CHECK(wrong == 0);
   }
 }
 

@@ -14,6 +14,8 @@ namespace tagma::device::cpu {
 
 /// Bytes that make a task of their own when memory is moved.
 inline constexpr std::int64_t copy_task_bytes = std::int64_t{1} << 18;
+/// The same where at most twice as many are moved, which threads share that are awake.
+inline constexpr std::int64_t small_copy_task_bytes = std::int64_t{1} << 16;
 
 /// A box of elements and where it lies in the tensor it comes from and in the one it goes to.
 struct box {

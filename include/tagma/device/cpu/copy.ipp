@@ -35,14 +35,16 @@ TAGMA_DECL void copy_bytes(std::byte* to, const std::byte* from, std::int64_t by
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL void run_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context,
-                           const piecewise& work) {
-  const std::int64_t per_task = 1 + copy_task_bytes / (bytes > 0 ? bytes : 1);
+TAGMA_COLD TAGMA_DECL void run_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context,
+                                      const piecewise& work) {
+  const std::int64_t each = bytes > 0 ? bytes : 1;
+  const bool small = count <= 2 * copy_task_bytes / each;
+  const std::int64_t per_task = 1 + (small ? small_copy_task_bytes : copy_task_bytes) / each;
   const std::int64_t tasks = pieces(count, per_task);
   if (tasks <= 2) return work.some(work.object, 0, count);
-  context.threads->parallel_for(tasks, [&](std::int64_t t) {
-    work.some(work.object, t * per_task, t + 1 == tasks ? count : (t + 1) * per_task);
-  });
+  context.threads->parallel_for(
+      tasks, [&](std::int64_t t) { work.some(work.object, t * per_task, t + 1 == tasks ? count : (t + 1) * per_task); },
+      small ? runtime::helpers::awake : runtime::helpers::woken);
 }
 
 }  // namespace tagma::device::cpu::detail

@@ -19,7 +19,8 @@ namespace device::cpu {
 class executor final : public runtime::executor {
  public:
   executor(int threads, int step_threads);
-  TAGMA_DECL void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override;
+  TAGMA_DECL void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context,
+                               runtime::helpers help) override;
   bool offer(runtime::shared_work& work) override { return pool_.offer(work); }
   void call_helpers(int count) override { pool_.wake(count); }
   void withdraw(runtime::shared_work& work) override { pool_.withdraw(work); }

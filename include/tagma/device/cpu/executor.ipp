@@ -9,13 +9,14 @@
 
 namespace tagma::device::cpu {
 
-TAGMA_DECL executor::executor(int threads, int step_threads)
+TAGMA_COLD TAGMA_DECL executor::executor(int threads, int step_threads)
     : pool_((threads > step_threads ? threads : step_threads) - 1), threads_(threads), step_threads_(step_threads) {
   check_instruction_set();
 }
 
-TAGMA_DECL void executor::parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) {
-  pool_.parallel_for(count, task, context, threads_ - 1);
+TAGMA_DECL void executor::parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context,
+                                       runtime::helpers help) {
+  pool_.parallel_for(count, task, context, threads_ - 1, help);
 }
 
 }  // namespace tagma::device::cpu

@@ -70,14 +70,14 @@ inline dnnl_status_t dnnl_memory_desc_create_with_tag(dnnl_memory_desc_t* made, 
 inline dnnl_status_t dnnl_post_ops_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t what, float a, float b) {
   return ::dnnl_post_ops_append_eltwise(ops, 1.0f, what, a, b);
 }
-inline dnnl_status_t dnnl_matmul_primitive_desc_create(dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_layout a,
-                                                       dnnl_layout b, dnnl_layout bias, dnnl_layout c,
-                                                       dnnl_primitive_attr_t attributes) {
+TAGMA_COLD inline dnnl_status_t dnnl_matmul_primitive_desc_create(dnnl_primitive_desc_t* made, dnnl_engine_t engine,
+                                                                  dnnl_layout a, dnnl_layout b, dnnl_layout bias,
+                                                                  dnnl_layout c, dnnl_primitive_attr_t attributes) {
   dnnl_matmul_desc_t operation;
   const dnnl_status_t status = dnnl_matmul_desc_init(&operation, a, b, bias, c);
   return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, nullptr);
 }
-inline dnnl_status_t dnnl_convolution_forward_primitive_desc_create(
+TAGMA_COLD inline dnnl_status_t dnnl_convolution_forward_primitive_desc_create(
     dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_prop_kind_t purpose, dnnl_alg_kind_t algorithm,
     dnnl_layout x, dnnl_layout filter, dnnl_layout bias, dnnl_layout y, const dnnl_dims_t strides,
     const dnnl_dims_t dilations, const dnnl_dims_t before, const dnnl_dims_t after, dnnl_primitive_attr_t attributes) {
@@ -86,7 +86,7 @@ inline dnnl_status_t dnnl_convolution_forward_primitive_desc_create(
                                                                           bias, y, strides, dilations, before, after);
   return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, nullptr);
 }
-inline dnnl_status_t dnnl_convolution_backward_data_primitive_desc_create(
+TAGMA_COLD inline dnnl_status_t dnnl_convolution_backward_data_primitive_desc_create(
     dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_alg_kind_t algorithm, dnnl_layout x, dnnl_layout filter,
     dnnl_layout y, const dnnl_dims_t strides, const dnnl_dims_t dilations, const dnnl_dims_t before,
     const dnnl_dims_t after, const_dnnl_primitive_desc_t forward, dnnl_primitive_attr_t attributes) {
@@ -95,7 +95,7 @@ inline dnnl_status_t dnnl_convolution_backward_data_primitive_desc_create(
                                                                                 strides, dilations, before, after);
   return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, forward);
 }
-inline dnnl_status_t dnnl_convolution_backward_weights_primitive_desc_create(
+TAGMA_COLD inline dnnl_status_t dnnl_convolution_backward_weights_primitive_desc_create(
     dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_alg_kind_t algorithm, dnnl_layout x, dnnl_layout filter,
     dnnl_layout bias, dnnl_layout y, const dnnl_dims_t strides, const dnnl_dims_t dilations, const dnnl_dims_t before,
     const dnnl_dims_t after, const_dnnl_primitive_desc_t forward, dnnl_primitive_attr_t attributes) {

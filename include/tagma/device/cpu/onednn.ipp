@@ -106,13 +106,13 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_desc describe_dnnl_filter_gradient(const dnnl_c
   return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
 }
 
-TAGMA_DECL std::string_view implementation_of(const dnnl_owned_desc& desc) {
+TAGMA_COLD TAGMA_DECL std::string_view implementation_of(const dnnl_owned_desc& desc) {
   const char* name = "";
   dnnl_primitive_desc_query(desc.get(), dnnl_query_impl_info_str, 0, &name);
   return name;
 }
 
-TAGMA_DECL dnnl_layout layout_of(const dnnl_owned_desc& desc, dnnl_query_t what, int index) {
+TAGMA_COLD TAGMA_DECL dnnl_layout layout_of(const dnnl_owned_desc& desc, dnnl_query_t what, int index) {
   return dnnl_primitive_desc_query_md(desc.get(), what, index);
 }
 

@@ -56,9 +56,9 @@ class thread_pool {
   /// Workers take the next task from a shared counter, so tasks may be of different lengths. Every task is run even if
   /// another one throws; the first exception is thrown again here. A task of a shared loop that calls this runs the
   /// inner loop itself.
-  /// @param helpers how many workers may take part
+  /// @param most_helpers how many workers may take part
   void parallel_for(std::int64_t tasks, void (*task)(void* context, std::int64_t index), void* context,
-                    int helpers = 1 << 16);
+                    int most_helpers = 1 << 16, runtime::helpers help = runtime::helpers::woken);
 
   /// Calls `f(i)` for every i in [0, tasks). The callable is used in place by all threads.
   template <class F>
@@ -89,6 +89,16 @@ class thread_pool {
   /// Calls workers that are awake, and wakes as many more as are missing. For work that does not depend on them: who is
   /// awake may see another offer first.
   void wake_missing(int count);
+  /// Whether a small loop is to be offered: somebody is awake, or is to be.
+  [[nodiscard]] bool somebody_for_small();
+
+  /// So long a thread that has had something to do waits awake for more. Kernels on one thread between two that are
+  /// shared take less, as a rule; to be woken takes a thread 20 microseconds.
+  static constexpr std::int64_t patience_ns = 100'000;
+
+  /// After so many small loops without help, each soon behind the one before, a worker is woken, which then waits awake
+  /// for the next ones.
+  static constexpr int most_missed = 4;
 
   /// Helps with one offer; false if there is nothing to do.
   bool help();
@@ -105,6 +115,8 @@ class thread_pool {
   alignas(64) runtime::wait_word round_;
   alignas(64) runtime::wait_word left_;
   alignas(64) atomic<int> awake_{0};  ///< workers that look for work
+  atomic<int> missed_{0};             ///< small loops soon behind each other that found none
+  atomic<std::int64_t> last_missed_{0};
 };
 
 }  // namespace tagma::device::cpu

@@ -11,7 +11,7 @@
 
 namespace tagma::device::cpu {
 
-TAGMA_DECL thread_pool::thread_pool(int workers) : owner_(getpid()) {
+TAGMA_COLD TAGMA_DECL thread_pool::thread_pool(int workers) : owner_(getpid()) {
   if (workers <= 0) return;
   threads_ = heap_array<pthread_t>(workers);
   for (; workers_ < workers; ++workers_) {
@@ -19,7 +19,7 @@ TAGMA_DECL thread_pool::thread_pool(int workers) : owner_(getpid()) {
   }
 }
 
-TAGMA_DECL thread_pool::~thread_pool() {
+TAGMA_COLD TAGMA_DECL thread_pool::~thread_pool() {
   if (getpid() != owner_) return;
   stop_.store(true, memory_order::relaxed);
   round_.change(true);
@@ -41,30 +41,31 @@ TAGMA_DECL void thread_pool::wake(int count) {
   for (int i = 0; i < count; ++i) round_.change(false);
 }
 
-TAGMA_DECL void thread_pool::withdraw(runtime::shared_work& work) {
+TAGMA_COLD TAGMA_DECL void thread_pool::withdraw(runtime::shared_work& work) {
   mutex_.lock();
   (work.before == nullptr ? first_ : work.before->behind) = work.behind;
   (work.behind == nullptr ? last_ : work.behind->before) = work.before;
   while (work.helping > 0) {
     const std::uint32_t seen = left_.load(memory_order::relaxed);
     mutex_.unlock();
-    left_.wait(seen);
+    if (!left_.changes_within(seen, patience_ns)) left_.sleep_until(seen, runtime::wait_word::never);
     mutex_.lock();
   }
   mutex_.unlock();
 }
 
 // Not inlined: g++ guesses that every executor is the one of this pool and would copy it into each kernel.
-[[gnu::noinline]] TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks,
-                                                            void (*task)(void* context, std::int64_t index),
-                                                            void* context, int helpers) {
+TAGMA_COLD TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks,
+                                                     void (*task)(void* context, std::int64_t index), void* context,
+                                                     int most_helpers, runtime::helpers help) {
   if (tasks <= 0) return;
   if (tasks == 1) return task(context, 0);  // nothing to share, so a loop inside this task may have the workers
-  loop work(task, context, tasks, helpers);
-  if (helpers <= 0 || detail::inside_task || !offer(work)) {
+  loop work(task, context, tasks, most_helpers);
+  const bool small = help == runtime::helpers::awake;
+  if (most_helpers <= 0 || detail::inside_task || (small && !somebody_for_small()) || !offer(work)) {
     work.help();
   } else {
-    wake_missing(static_cast<int>(tasks - 1 < helpers ? tasks - 1 : helpers));
+    wake_missing(small ? 1 : static_cast<int>(tasks - 1 < most_helpers ? tasks - 1 : most_helpers));
     work.help();
     withdraw(work);
   }
@@ -89,6 +90,15 @@ TAGMA_DECL void thread_pool::wake_missing(int count) {
   if (const int awake = awake_.load(); awake < count) round_.wake(count - awake);
 }
 
+TAGMA_COLD TAGMA_DECL bool thread_pool::somebody_for_small() {
+  if (awake_.load(memory_order::relaxed) > 0) return true;
+  // Threads that do this at once may lose one of their counts.
+  const std::int64_t now = runtime::now_ns(), before = last_missed_.exchange(now, memory_order::relaxed);
+  const int missed = now - before < runtime::wait_word::soon ? missed_.load(memory_order::relaxed) + 1 : 1;
+  missed_.store(missed < most_missed ? missed : 0, memory_order::relaxed);
+  return missed >= most_missed;
+}
+
 TAGMA_DECL bool thread_pool::help() {
   runtime::shared_work* work = nullptr;
   {
@@ -108,18 +118,26 @@ TAGMA_DECL bool thread_pool::help() {
   return true;
 }
 
-TAGMA_DECL void* thread_pool::enter(void* self) {
+TAGMA_COLD TAGMA_DECL void* thread_pool::enter(void* self) {
   flush_denormals();
   auto& pool = *static_cast<thread_pool*>(self);
+  int in_vain = 0;  // waits in a row behind which there was nothing to do, or not for long
+  bool short_wait = false;
   for (;;) {
     const std::uint32_t seen = pool.round_.load(memory_order::acquire);
     if (pool.stop_.load(memory_order::relaxed)) return nullptr;
-    if (pool.help()) continue;
+    if (pool.help()) {
+      if (short_wait) in_vain = 0;
+      continue;
+    }
+    const std::int64_t begin = runtime::now_ns();
     // Whoever counts this one among those awake has changed the word before.
     pool.awake_.fetch_add(1);
-    const bool changed = pool.round_.changes_soon(seen);
+    const bool changed = pool.round_.changes_within(seen, in_vain < 2 ? patience_ns : runtime::wait_word::soon);
     pool.awake_.fetch_sub(1);
     if (!changed) pool.round_.sleep_until(seen, runtime::wait_word::never);
+    short_wait = runtime::now_ns() - begin < patience_ns;
+    if (in_vain < 2) ++in_vain;
   }
 }
 

@@ -273,7 +273,7 @@ TEST_CASE("a common convolution and its gradients are primitives of oneDNN, whic
   const auto is_theirs = [&](conv_role role, const tg::shape& a, const tg::shape& b, const tg::shape& result) {
     cpu::conv_problem p(role, a, b, result, attributes.values);
     p.split(8, 4e6);
-    return cpu::onednn_convolution::make(p, role, {}) != nullptr;
+    return cpu::onednn_convolution::make(p, role, {}, false) != nullptr;
   };
   CHECK(is_theirs(conv_role::forward, x, w, y));
   CHECK(is_theirs(conv_role::input_gradient, y, w, x));
@@ -293,10 +293,11 @@ void check_bands(const tg::shape& x, const tg::shape& w, const tg::shape& y) {
   const auto threads = tg::runtime::make_cpu_executor(3);
   const auto xs = numbers<float>(x, 1), ws = numbers<float>(w, 2);
   tg::tensor<float> expected(y), found(y);
-  cpu::onednn_convolution::make(whole, conv_role::forward, {})
-      ->run(xs.data(), ws.data(), nullptr, expected.data(), *threads);
-  cpu::onednn_convolution::make(banded, conv_role::forward, {})
-      ->run(xs.data(), ws.data(), nullptr, found.data(), *threads);
+  const tg::runtime::run_context context{.threads = threads.get()};
+  cpu::onednn_convolution::make(whole, conv_role::forward, {}, false)
+      ->run(xs.data(), ws.data(), nullptr, expected.data(), context);
+  cpu::onednn_convolution::make(banded, conv_role::forward, {}, false)
+      ->run(xs.data(), ws.data(), nullptr, found.data(), context);
   for (tg::extent i = 0; i < y.elements(); ++i) REQUIRE(found[i] == Approx(expected[i]).margin(1e-4));
 }
 
@@ -311,6 +312,35 @@ TEST_CASE("bands of rows are convolved as the image is", "[conv]") {
       {1, 40, 10, 32}, {3, 3, 16, 32}, {1, 14, 10, 32});
 }
 #endif
+
+TEST_CASE("a filter is arranged again once somebody has written it", "[conv]") {
+  const auto x = tg::placeholder<"x", float, 1, 12, 12, 16>();
+  const auto fed = tg::placeholder<"fed", float, 3, 3, 16, 16>();
+  const auto w = tg::variable<"w", float, 3, 3, 16, 16>(tg::random_uniform(-1, 1));
+  constexpr tg::conv_options same{.padding = tg::same_padding};
+  const auto y = tg::conv2d<same>(x, w);
+  const auto of_fed = tg::conv2d<same>(x, fed);
+  const auto twice = tg::assign(w, w * 2.0F);
+  const auto xs = numbers<float>({1, 12, 12, 16}, 1), ws = numbers<float>({3, 3, 16, 16}, 2);
+  tg::session plain(tg::compile([=] { return tg::outputs(of_fed); }));
+  const auto is_for = [&](const tg::tensor<float>& found, float times) {
+    auto scaled = ws;
+    for (float& v : scaled.span()) v *= times;
+    const auto expected = plain.run(of_fed, x = xs, fed = scaled);
+    return std::equal(found.span().begin(), found.span().end(), expected.span().begin());
+  };
+  for (const tg::isolation kind : {tg::isolation::runs, tg::isolation::variables}) {
+    const tg::container state(kind);
+    tg::session reader(tg::compile([=] { return tg::outputs(y); }), {.state = state});
+    tg::session writer(tg::compile([=] { return tg::outputs(twice); }), {.state = state});
+    for (int round = 0; round < 2; ++round) {
+      reader.core().variable(0).assign(ws.data());
+      for (int again = 0; again < 2; ++again) CHECK(is_for(reader.run(y, x = xs), 1));
+      writer.run(twice);
+      for (int again = 0; again < 2; ++again) CHECK(is_for(reader.run(y, x = xs), 2));
+    }
+  }
+}
 
 TEST_CASE("images that are smaller than the filter are refused when they are fed", "[conv]") {
   const auto x = tg::placeholder<"x", float, 1, tg::dyn, tg::dyn, 1>();

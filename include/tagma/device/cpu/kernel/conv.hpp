@@ -141,8 +141,8 @@ class matrix_convolution {
       gather_windows(p_, group, x + i * p_.input_size(), windows + i * p_.positions() * p_.patch());
   }
 
-  void forward(const T* x, const T* filter, const T* bias, const conv_epilogue& after, T* y, std::int64_t count,
-               T* windows) const {
+  TAGMA_COLD void forward(const T* x, const T* filter, const T* bias, const conv_epilogue& after, T* y,
+                          std::int64_t count, T* windows) const {
     const std::int64_t own = p_.filters / p_.groups, rows = count * p_.positions();
     for (std::int64_t g = 0; g < p_.groups; ++g) {
       gather(x, count, g, windows);
@@ -151,7 +151,7 @@ class matrix_convolution {
     }
     if (bias != nullptr) dispatch<add_bias<T>>(y, bias, rows, p_.filters, after.relu, after.six);
   }
-  void input_gradient(const T* dy, const T* filter, T* dx, std::int64_t count, T* windows) const {
+  TAGMA_COLD void input_gradient(const T* dy, const T* filter, T* dx, std::int64_t count, T* windows) const {
     const std::int64_t own = p_.filters / p_.groups;
     if (count * p_.input_size() > 0) std::memset(dx, 0, static_cast<std::size_t>(count * p_.input_size()) * sizeof(T));
     for (std::int64_t g = 0; g < p_.groups; ++g) {
@@ -162,7 +162,7 @@ class matrix_convolution {
                                      static_cast<const T*>(windows + i * p_.positions() * p_.patch()));
     }
   }
-  void filter_gradient(const T* x, const T* dy, T* sum, std::int64_t count, T* windows, bool starts) const {
+  TAGMA_COLD void filter_gradient(const T* x, const T* dy, T* sum, std::int64_t count, T* windows, bool starts) const {
     const std::int64_t own = p_.filters / p_.groups;
     T* to = starts ? sum : sum + p_.filter_elements();
     for (std::int64_t g = 0; g < p_.groups; ++g) {
@@ -233,11 +233,12 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
+      const bool lasting = plays(role, conv_role::forward) && (args.lasting & 2) != 0;
       conv_problem banded = p;
-      if (plays(role, conv_role::forward)) banded.split_rows(8, 8e6);
-      state->library = onednn_convolution::make(banded, role, state->after);
+      if (plays(role, conv_role::forward)) banded.split_rows(8, 2e6);
+      state->library = onednn_convolution::make(banded, role, state->after, lasting);
       if (state->library == nullptr && banded.bands > 1)
-        state->library = onednn_convolution::make(p, role, state->after);
+        state->library = onednn_convolution::make(p, role, state->after, lasting);
       if (state->library != nullptr) return state;
     }
 #endif
@@ -261,7 +262,7 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (s.library != nullptr) {
-      s.library->run(a, b, bias, out, *context.threads);
+      s.library->run(a, b, bias, out, context);
       done = true;
     }
 #endif

@@ -3,7 +3,7 @@
 
 /// @file
 /// Convolutions by oneDNN, in its C interface. Images keep the layout [batch, height, width, channels]; filters are
-/// brought into the layout that oneDNN prefers on every call, which costs little beside the convolution.
+/// brought into the layout that oneDNN prefers on every call, or when they have changed where that is known.
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
@@ -13,6 +13,7 @@
 #include "tagma/device/cpu/onednn.hpp"
 #include "tagma/device/cpu/onednn_primitives.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
+#include "tagma/runtime/stored_variable.hpp"
 
 #if TAGMA_ONEDNN_PRIMITIVES
 
@@ -22,10 +23,12 @@ namespace tagma::device::cpu::detail {
 class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
-  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after);
+  /// @param lasting the filter is the same until `writes` of the context is another number
+  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after,
+                                        bool lasting);
 
   /// `a` and `b` are the operands of the role, in the order of its operation.
-  void run(const float* a, const float* b, const float* bias, float* out, runtime::executor& threads);
+  void run(const float* a, const float* b, const float* bias, float* out, const run_context& context);
 
  private:
   /// What parts have in common: images of so many rows.
@@ -65,6 +68,8 @@ class onednn_convolution {
   conv_problem p_;
   conv_role role_;
   bool biased_;
+  bool lasting_ = false;
+  std::uint64_t arranged_of_ = ~std::uint64_t{0};  // `writes` of the filter that is arranged
   dnnl_owned_layout filter_, any_filter_;
   dnnl_owned_primitive reorder_;
   dnnl_owned_stream stream_;

@@ -13,7 +13,7 @@ namespace tagma::device::cpu::detail {
 #if TAGMA_ONEDNN_PRIMITIVES
 
 TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const conv_problem& p, conv_role role,
-                                                                         const conv_epilogue& after) {
+                                                                         const conv_epilogue& after, bool lasting) {
   use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
   auto made = owned<onednn_convolution>(new onednn_convolution(p, role, after.biased));
   // All parts share one arranged filter, or sum theirs: they must agree on its layout.
@@ -27,14 +27,17 @@ TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const c
       return nullptr;
   }
   made->create();
+  made->lasting_ = lasting;
+  if (lasting) runtime::stored_variable::count_writes();
   return made;
 }
 
-TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const float* bias, float* out,
-                                        runtime::executor& threads) {
+TAGMA_COLD TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const float* bias, float* out,
+                                                   const run_context& context) {
   use_one_openmp_thread();
   const bool sums = is(conv_role::filter_gradient);
-  if (!sums) arrange_filter(b);
+  if (!sums && !(lasting_ && arranged_of_ == context.writes)) arrange_filter(b);
+  arranged_of_ = context.writes;
   // What is around the primitives is worth no more code than this.
   const auto task = [&](std::int64_t t) __attribute__((cold)) {
     use_one_openmp_thread();
@@ -54,7 +57,8 @@ TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const fl
   if (parts_.size() == 1)
     task(0);
   else
-    threads.parallel_for(static_cast<std::int64_t>(parts_.size()), task);
+    context.threads->parallel_for(static_cast<std::int64_t>(parts_.size()), task,
+                                  p_.is_small() ? runtime::helpers::awake : runtime::helpers::woken);
   if (sums) collect_filter(out);
 }
 
@@ -178,7 +182,7 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
   for (kind& k : kinds_) k.desc = nullptr;
 }
 
-TAGMA_DECL void onednn_convolution::reorder(dnnl_memory_t from, dnnl_memory_t to) {
+TAGMA_COLD TAGMA_DECL void onednn_convolution::reorder(dnnl_memory_t from, dnnl_memory_t to) {
   const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
   check_dnnl(dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, args), "a reordering");
   check_dnnl(dnnl_stream_wait(stream_.get()), "a reordering");

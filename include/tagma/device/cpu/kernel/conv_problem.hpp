@@ -21,6 +21,8 @@ struct conv_problem : device::conv_problem {
   void split(std::int64_t most, double least_work);
   /// Splits each image as well if parts of one image are fewer than `most` and have much work, by the same rule.
   void split_rows(std::int64_t most, double least_work);
+  /// Whether it takes little longer than to wake a thread.
+  [[nodiscard]] bool is_small() const { return work() < 8e6; }
   /// Images of part `t`.
   [[nodiscard]] std::int64_t count(std::int64_t t) const;
   /// Rows of a band: those of the result that it has, and those of the image that these see.
@@ -29,6 +31,10 @@ struct conv_problem : device::conv_problem {
     conv_axis rows;
   };
   [[nodiscard]] band band_of(std::int64_t number) const;
+
+ private:
+  /// Multiplications.
+  [[nodiscard]] double work() const { return static_cast<double>(output_elements()) * static_cast<double>(patch()); }
 };
 
 /// to[i] = sum of `count` vectors that follow each other in memory, `stride` apart.

@@ -9,9 +9,8 @@
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL void conv_problem::split(std::int64_t most, double least_work) {
-  const double work = static_cast<double>(output_elements()) * static_cast<double>(patch());
-  parts = work / least_work < static_cast<double>(most) ? static_cast<std::int64_t>(work / least_work) : most;
+TAGMA_COLD TAGMA_DECL void conv_problem::split(std::int64_t most, double least_work) {
+  parts = work() / least_work < static_cast<double>(most) ? static_cast<std::int64_t>(work() / least_work) : most;
   if (parts > images) parts = images;
   if (parts < 1) parts = 1;
   images_per_part = pieces(images, parts);
@@ -20,10 +19,12 @@ TAGMA_DECL void conv_problem::split(std::int64_t most, double least_work) {
 
 TAGMA_COLD TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double least_work) {
   if (images_per_part != 1) return;
-  const double work = static_cast<double>(output_size()) * static_cast<double>(patch());
+  const double of_image = work() / static_cast<double>(images);
   std::int64_t wanted = most / images;
-  if (work / least_work < static_cast<double>(wanted)) wanted = static_cast<std::int64_t>(work / least_work);
+  if (of_image / least_work < static_cast<double>(wanted)) wanted = static_cast<std::int64_t>(of_image / least_work);
   if (wanted > rows.out / 4) wanted = rows.out / 4;
+  // A power of two: three bands keep two threads as busy as four do, and take longer.
+  while ((wanted & (wanted - 1)) != 0) wanted &= wanted - 1;
   if (wanted < 2) return;
   rows_per_band = pieces(rows.out, wanted);
   const std::int64_t found = pieces(rows.out, rows_per_band);
@@ -33,7 +34,7 @@ TAGMA_COLD TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double le
   parts = images * bands;
 }
 
-TAGMA_DECL conv_problem::band conv_problem::band_of(std::int64_t number) const {
+TAGMA_COLD TAGMA_DECL conv_problem::band conv_problem::band_of(std::int64_t number) const {
   band b;
   b.first_out = number * rows_per_band;
   const std::int64_t rest = rows.out - b.first_out;
@@ -48,7 +49,7 @@ TAGMA_DECL conv_problem::band conv_problem::band_of(std::int64_t number) const {
   return b;
 }
 
-TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
+TAGMA_COLD TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
   const std::int64_t rest = images - t * images_per_part;
   return rest < images_per_part ? rest : images_per_part;
 }

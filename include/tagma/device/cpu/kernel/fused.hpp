@@ -20,6 +20,8 @@ namespace cpu {
 
 /// Elements that make a task of their own.
 inline constexpr std::int64_t task_elements = 32768;
+/// The same of a loop with at most twice as many, which threads share that are awake.
+inline constexpr std::int64_t small_task_elements = 16384;
 
 /// The longest rows of which a loop computes several at once, and those with one element of a tensor for each row.
 inline constexpr std::int64_t short_row = 64, short_row_of_columns = 32;
@@ -196,16 +198,21 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
                                                     void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
   const bool one_row = e.rows == 1;
   const std::int64_t count = one_row ? e.inner : e.rows;
-  const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (e.inner > 0 ? e.inner : 1);
-  if (count <= 2 * each) return part(args, 0, count);
-  context.threads->parallel_for(pieces(count, each), [&](std::int64_t t) {
-    const std::int64_t first = t * each;
-    part(args, first, first + each < count ? first + each : count);
-  });
+  const bool small = e.rows * e.inner <= 2 * task_elements;
+  const std::int64_t elements = small ? small_task_elements : task_elements;
+  const std::int64_t each = one_row ? elements : 1 + (elements - 1) / (e.inner > 0 ? e.inner : 1);
+  if (count < 2 * each) return part(args, 0, count);
+  context.threads->parallel_for(
+      pieces(count, each),
+      [&](std::int64_t t) {
+        const std::int64_t first = t * each;
+        part(args, first, first + each < count ? first + each : count);
+      },
+      small ? runtime::helpers::awake : runtime::helpers::woken);
 }
 inline void run_loop(const kernel_args& args, const run_context& context) {
   const auto& s = *static_cast<const loop_state*>(args.state);
-  if (s.extents.rows == 1 && s.extents.inner <= 2 * task_elements)
+  if (s.extents.rows == 1 && s.extents.inner < 2 * small_task_elements)
     return run_elements(args, s, 0, s.extents.inner);  // as `share_loop` would, by a shorter way
   share_loop(s.extents, args, context, &run_part);
 }

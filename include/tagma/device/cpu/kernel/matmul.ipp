@@ -10,7 +10,7 @@
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL half_product::half_product(const kernel_args& args, bool widens)
+TAGMA_COLD TAGMA_DECL half_product::half_product(const kernel_args& args, bool widens)
     : values(!widens ? 0 : args.in[0].elements() + args.in[1].elements() + args.out.elements()),
       in{args.in[0], args.in[1]},
       wide(args) {
@@ -21,8 +21,8 @@ TAGMA_DECL half_product::half_product(const kernel_args& args, bool widens)
   wide.in = in;
 }
 
-TAGMA_DECL owned<kernel_state> prepare_half_product(const kernel_args& args,
-                                                    [[maybe_unused]] const run_context& context) {
+TAGMA_COLD TAGMA_DECL owned<kernel_state> prepare_half_product(const kernel_args& args,
+                                                               [[maybe_unused]] const run_context& context) {
 #if TAGMA_ONEDNN_PRIMITIVES
   owned<bfloat_product> whole;
   if (args.out.type == dtype::bfloat16 && product_extents(args).one)

@@ -83,23 +83,26 @@ void multiply_batch(const kernel_args& args, const run_context& context) {
   // A row is copied or written for each, whatever the number of terms.
   const std::int64_t work = g.m * g.n * g.k + 8 * (g.m * g.k + g.k * g.n + g.m * g.n) + 64;
   const std::int64_t each = small && regular && work < task_multiplications ? task_multiplications / work : 1;
-  context.threads->parallel_for(pieces(all.count, each), [&](std::int64_t t) {
-    small_batch<T> part = all;
-    const std::int64_t first = t * each;
-    if (part.count - first < each)
-      part.count -= first;
-    else
-      part.count = each;
-    gemm_args<T>& one = part.first;
-    if (regular) {
-      one.a += first * all.a_next, one.b += first * all.b_next;
-    } else {
-      one.a += offset_in_batch(out, turned ? y : x, first), one.b += offset_in_batch(out, turned ? x : y, first);
-    }
-    one.c += first * all.c_next;
-    if (small) return dispatch<small_products<T>, const small_batch<T>*>(&part);
-    if constexpr (sizeof(T) > 2) gemm(one, few);
-  });
+  context.threads->parallel_for(
+      pieces(all.count, each),
+      [&](std::int64_t t) {
+        small_batch<T> part = all;
+        const std::int64_t first = t * each;
+        if (part.count - first < each)
+          part.count -= first;
+        else
+          part.count = each;
+        gemm_args<T>& one = part.first;
+        if (regular) {
+          one.a += first * all.a_next, one.b += first * all.b_next;
+        } else {
+          one.a += offset_in_batch(out, turned ? y : x, first), one.b += offset_in_batch(out, turned ? x : y, first);
+        }
+        one.c += first * all.c_next;
+        if (small) return dispatch<small_products<T>, const small_batch<T>*>(&part);
+        if constexpr (sizeof(T) > 2) gemm(one, few);
+      },
+      all.count < 8 * task_multiplications / work ? runtime::helpers::awake : runtime::helpers::woken);
 }
 
 #if TAGMA_ONEDNN_PRIMITIVES

@@ -81,14 +81,15 @@ TAGMA_DECL float* onednn_product::scratch(std::size_t bytes) {
   return reinterpret_cast<float*>(memory.data());
 }
 
-TAGMA_DECL dnnl_owned_layout onednn_product::layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
-                                                    std::int64_t distance, bool transposed) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_layout onednn_product::layout(dnnl_data_type_t type, std::int64_t rows,
+                                                               std::int64_t columns, std::int64_t distance,
+                                                               bool transposed) {
   const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
   return make_dnnl_layout(2, dims, strides, type);
 }
 
-TAGMA_DECL dnnl_owned_desc onednn_product::describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
-                                                    const dnnl_owned_layout& b, const dnnl_owned_layout& c) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_product::describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
+                                                               const dnnl_owned_layout& b, const dnnl_owned_layout& c) {
   dnnl_owned_desc chosen = describe_dnnl_product(a.get(), b.get(), c.get(), make_dnnl_attributes());
   if (chosen == nullptr) return nullptr;
   // "brg:avx512_core" for bfloat16 would be a processor that computes them as floats, slowly.
@@ -130,7 +131,7 @@ TAGMA_DECL void bfloat_product::turn(const gemm_args<bfloat16>& g, const run_con
   });
 }
 
-TAGMA_DECL void bfloat_product::run(const gemm_args<bfloat16>& g, const run_context& context) {
+TAGMA_COLD TAGMA_DECL void bfloat_product::run(const gemm_args<bfloat16>& g, const run_context& context) {
   gemm_args<bfloat16> all = whole_;
   all.a = g.a, all.b = g.b, all.c = g.c;
   if (g.transpose_a && !all.transpose_a) {

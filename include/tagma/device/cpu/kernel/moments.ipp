@@ -9,7 +9,7 @@
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL moments_plan::moments_plan(const shape& dims, std::uint64_t mask) {
+TAGMA_COLD TAGMA_DECL moments_plan::moments_plan(const shape& dims, std::uint64_t mask) {
   reduced_axes axes = join_axes(dims, mask);
   if (axes.count == 0) axes.extents[0] = 1, axes.reduced[0] = true, axes.count = 1;
   last = axes.extents[axes.count - 1];

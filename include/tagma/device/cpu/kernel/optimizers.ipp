@@ -9,7 +9,7 @@
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL void scheduled_rate(const kernel_args& args, const run_context&) {
+TAGMA_COLD TAGMA_DECL void scheduled_rate(const kernel_args& args, const run_context&) {
   *args.out.as<double>() = evaluate(*args.value, static_cast<double>(*args.in[0].as<const std::int64_t>()));
 }
 

@@ -154,7 +154,7 @@ struct average_pool_gradient_body {
 
 /// Runs `task(image)` for every image, several to a thread's turn where they are small.
 template <class Task>
-void over_images(const pool_problem& p, const run_context& context, const Task& task) {
+TAGMA_COLD void over_images(const pool_problem& p, const run_context& context, const Task& task) {
   if (p.images == 0 || p.input_size() == 0) return;
   const std::int64_t per_turn = 1 + 65536 / p.input_size(), turns = pieces(p.images, per_turn);
   const auto turn = [&](std::int64_t t) __attribute__((noinline)) {

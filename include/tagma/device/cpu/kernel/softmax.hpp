@@ -194,15 +194,12 @@ void over_rows(const kernel_args& args, const run_context& context) {
   const row_extents x(args.in[0].dims);
   const std::int64_t rows = x.rows, n = x.n;
   if (n == 0 || rows == 0) return;
-  const std::int64_t per_task = 1 + 8192 / n, tasks = pieces(rows, per_task);
+  const std::int64_t per_task = 1 + 4096 / n, tasks = pieces(rows, per_task);
   const auto some = [&](std::int64_t t) __attribute__((noinline)) {
     const std::int64_t first = t * per_task, count = first + per_task < rows ? per_task : rows - first;
     dispatch<Body>(args.in[0].as<const T>() + first * n, args.out.as<T>() + first * n, count, n);
   };
-  if (tasks <= 2)
-    for (std::int64_t t = 0; t < tasks; ++t) some(t);
-  else
-    context.threads->parallel_for(tasks, some);
+  context.threads->parallel_for(tasks, some, tasks <= 4 ? runtime::helpers::awake : runtime::helpers::woken);
 }
 
 template <class Label>

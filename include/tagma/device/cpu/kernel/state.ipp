@@ -11,12 +11,12 @@
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL void assign(const kernel_args& args, const run_context&) {
+TAGMA_COLD TAGMA_DECL void assign(const kernel_args& args, const run_context&) {
   const std::size_t bytes = args.out.bytes();
   if (bytes > 0) std::memcpy(args.out.data, args.in[1].data, bytes);
 }
 
-TAGMA_DECL void initialize(const kernel_args& args, const run_context& context) {
+TAGMA_COLD TAGMA_DECL void initialize(const kernel_args& args, const run_context& context) {
   write_initial_value(args.out.data, args, context);
 }
 

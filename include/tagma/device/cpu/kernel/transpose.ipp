@@ -9,7 +9,7 @@
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL moved_axes::moved_axes(const shape& in, const shape& out, ir::attribute_list order) {
+TAGMA_COLD TAGMA_DECL moved_axes::moved_axes(const shape& in, const shape& out, ir::attribute_list order) {
   std::int64_t strides[max_rank]{}, stride = 1;
   for (int a = in.rank - 1; a >= 0; --a) {
     strides[a] = stride;
