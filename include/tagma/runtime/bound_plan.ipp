@@ -5,8 +5,11 @@
 /// Definitions of bound_plan.hpp: in the compiled half, or else in each file that includes it.
 
 #include "tagma/base/config.hpp"
-#include "tagma/graph/keep.hpp"
 #include "tagma/runtime/bound_plan.hpp"
+
+namespace tagma::ir {
+struct keep;
+}
 
 namespace tagma::runtime {
 
@@ -96,7 +99,7 @@ TAGMA_COLD TAGMA_DECL std::uint64_t bound_plan::lasting(const plan::plan_step& s
     const plan::plan_node& n = plan_.nodes[plan_.operands[step.first_operand + k]];
     // A run that pins variables may see another version than its count is of.
     const bool read_only = n.is_in(plan::storage_kind::variable) && !plan_.writes_variables && !access_;
-    if (read_only || n.op == &ir::info<ir::keep>) found |= std::uint64_t{1} << k;
+    if (read_only || n.op->key == &ir::key<ir::keep>) found |= std::uint64_t{1} << k;
   }
   return found;
 }

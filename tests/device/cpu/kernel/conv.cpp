@@ -118,6 +118,8 @@ TEMPLATE_TEST_CASE("convolutions are what their definition says", "[conv]", floa
   convolution_check<T, tg::conv_options{.stride = {2, 3}, .padding = tg::same_padding}, 3, 2, 3, 4>::run(
       {{2, 7, 8, 0}, {1, 1, 1, 0}, {3, 8, 9, 0}}, t);
   convolution_check<T, tg::conv_options{.stride = 3, .padding = tg::same_padding}, 1, 1, 8, 8>::run({{2, 7, 5, 0}}, t);
+  convolution_check<T, tg::conv_options{}, 1, 1, 8, 8>::run({{2, 7, 5, 0}, {1, 1, 1, 0}}, t);
+  convolution_check<T, tg::conv_options{.groups = 2}, 1, 1, 4, 8>::run({{2, 7, 5, 0}}, t);
   convolution_check<T, tg::conv_options{.padding = {1, 2, 0, 3}, .dilation = {2, 1}}, 3, 3, 2, 3>::run({{2, 6, 5, 0}},
                                                                                                        t);
   convolution_check<T, tg::conv_options{.stride = 2, .padding = 1, .dilation = 2, .groups = 2}, 2, 3, 3, 4>::run(

@@ -136,18 +136,20 @@ class matrix_convolution {
   [[nodiscard]] T* scratch(std::int64_t t) const {
     return reinterpret_cast<T*>(scratch_.data()) + static_cast<std::size_t>(t) * (windows_ + sums_);
   }
-  void gather(const T* x, std::int64_t count, std::int64_t group, T* windows) const {
+  /// The windows of so many images: the images themselves, where a window is one element of each channel, or `windows`.
+  TAGMA_COLD const T* gather(const T* x, std::int64_t count, std::int64_t group, T* windows) const {
+    if (p_.sees_elements()) return x;
     for (std::int64_t i = 0; i < count; ++i)
       gather_windows(p_, group, x + i * p_.input_size(), windows + i * p_.positions() * p_.patch());
+    return windows;
   }
 
   TAGMA_COLD void forward(const T* x, const T* filter, const T* bias, const conv_epilogue& after, T* y,
                           std::int64_t count, T* windows) const {
     const std::int64_t own = p_.filters / p_.groups, rows = count * p_.positions();
     for (std::int64_t g = 0; g < p_.groups; ++g) {
-      gather(x, count, g, windows);
-      gemm(gemm_args<T>{false, false, rows, own, p_.patch(), windows, p_.patch(), filter + g * own, p_.filters,
-                        y + g * own, p_.filters});
+      gemm(gemm_args<T>{false, false, rows, own, p_.patch(), gather(x, count, g, windows), p_.patch(), filter + g * own,
+                        p_.filters, y + g * own, p_.filters});
     }
     if (bias != nullptr) dispatch<add_bias<T>>(y, bias, rows, p_.filters, after.relu, after.six);
   }
@@ -166,9 +168,8 @@ class matrix_convolution {
     const std::int64_t own = p_.filters / p_.groups;
     T* to = starts ? sum : sum + p_.filter_elements();
     for (std::int64_t g = 0; g < p_.groups; ++g) {
-      gather(x, count, g, windows);
-      gemm(gemm_args<T>{true, false, p_.patch(), own, count * p_.positions(), windows, p_.patch(), dy + g * own,
-                        p_.filters, to + g * own, p_.filters});
+      gemm(gemm_args<T>{true, false, p_.patch(), own, count * p_.positions(), gather(x, count, g, windows), p_.patch(),
+                        dy + g * own, p_.filters, to + g * own, p_.filters});
     }
     if (!starts)
       dispatch<sum_vectors<T>>(sum, static_cast<const T*>(sum), p_.filter_elements(), std::int64_t{2},

@@ -23,6 +23,11 @@ struct conv_problem : device::conv_problem {
   void split_rows(std::int64_t most, double least_work);
   /// Whether it takes little longer than to wake a thread.
   [[nodiscard]] bool is_small() const { return work() < 8e6; }
+  /// Whether each window is one element of all channels, and every element is in one.
+  [[nodiscard]] bool sees_elements() const {
+    return groups == 1 && rows.size * columns.size == 1 && rows.in == rows.out && columns.in == columns.out &&
+           rows.stride * columns.stride == 1 && rows.before + columns.before == 0;
+  }
   /// Images of part `t`.
   [[nodiscard]] std::int64_t count(std::int64_t t) const;
   /// Rows of a band: those of the result that it has, and those of the image that these see.
