@@ -59,6 +59,24 @@ TEST_CASE("workers take part", "[pool]") {
   CHECK(arrived == 2);
 }
 
+TEST_CASE("the thread that calls takes the first tasks, others the last", "[pool]") {
+  thread_pool pool(1);
+  const auto caller = std::this_thread::get_id();
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> arrived{0};
+    std::int64_t first_of_caller = -1, first_of_other = -1;
+    pool.parallel_for(8, [&](std::int64_t i) {
+      auto& first = std::this_thread::get_id() == caller ? first_of_caller : first_of_other;
+      if (first >= 0) return;
+      first = i;
+      ++arrived;
+      while (arrived.load() < 2) std::this_thread::yield();  // for the other one
+    });
+    CHECK(first_of_caller == 0);
+    CHECK(first_of_other == 7);
+  }
+}
+
 TEST_CASE("workers that sleep take part", "[pool]") {
   for (const int workers : {1, 2}) {
     thread_pool pool(workers);

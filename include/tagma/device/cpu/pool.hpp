@@ -71,17 +71,22 @@ class thread_pool {
   }
 
  private:
+  /// The thread that calls takes tasks from the first on, the others from the last on: kernels that follow each other
+  /// find in the cache of a processor what the one before left there.
   struct loop final : runtime::shared_work {
     loop(void (*t)(void*, std::int64_t), void* c, std::int64_t n, int helpers)
         : shared_work(helpers), task(t), context(c), tasks(n) {}
 
-    [[nodiscard]] bool open() const noexcept override { return next.load(memory_order::relaxed) < tasks; }
-    TAGMA_DECL void help() noexcept override;
+    [[nodiscard]] bool open() const noexcept override { return taken.load(memory_order::relaxed) < tasks; }
+    void help() noexcept override { run(from_last, -1); }
+    /// Does tasks until all are taken.
+    /// @param from how many were taken from this end
+    void run(atomic<std::int64_t>& from, int direction) noexcept;
 
     void (*task)(void*, std::int64_t);
     void* context;
     std::int64_t tasks;
-    atomic<std::int64_t> next{0};
+    atomic<std::int64_t> taken{0}, from_first{0}, from_last{0};
     atomic<bool> failed{false};
     std::exception_ptr error{};
   };

@@ -63,21 +63,22 @@ TAGMA_COLD TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks,
   loop work(task, context, tasks, most_helpers);
   const bool small = help == runtime::helpers::awake;
   if (most_helpers <= 0 || detail::inside_task || (small && !somebody_for_small()) || !offer(work)) {
-    work.help();
+    work.run(work.from_first, 1);
   } else {
     wake_missing(small ? 1 : static_cast<int>(tasks - 1 < most_helpers ? tasks - 1 : most_helpers));
-    work.help();
+    work.run(work.from_first, 1);
     withdraw(work);
   }
   if (work.error) std::rethrow_exception(work.error);
 }
 
-TAGMA_DECL void thread_pool::loop::help() noexcept {
+TAGMA_DECL void thread_pool::loop::run(atomic<std::int64_t>& from, int direction) noexcept {
   const bool outside = !detail::inside_task;
   detail::inside_task = true;
-  for (std::int64_t i; (i = next.fetch_add(1, memory_order::relaxed)) < tasks;) {
+  while (taken.fetch_add(1, memory_order::relaxed) < tasks) {
+    const std::int64_t i = from.fetch_add(1, memory_order::relaxed);
     try {
-      task(context, i);
+      task(context, direction > 0 ? i : tasks - 1 - i);
     } catch (...) {
       if (!failed.exchange(true, memory_order::relaxed)) error = std::current_exception();
     }
