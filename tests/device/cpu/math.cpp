@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #define TAGMA_PORTABLE 1
-#include "tagma/device/cpu/math.hpp"
+#include "support/accuracy.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,69 +12,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "tagma/device/cpu/dispatch.hpp"
-#include "tagma/with_macros.hpp"
-
-namespace cpu = tagma::device::cpu;
-
 namespace {
 
-#define TAGMA_TEST_FUNCTION(name)                                               \
-  struct name##_function {                                                      \
-    template <class P>                                                          \
-    TAGMA_INLINE static P apply(const P& x) { return cpu::name(x); }            \
-    template <class L>                                                          \
-    static L reference(L x) { return reference_##name(x); }                     \
-  };
-template <class L> L reference_exp(L x) { return std::exp(x); }
-template <class L> L reference_exp_of_negative(L x) { return std::exp(x); }
-template <class L> L reference_expm1(L x) { return std::expm1(x); }
-template <class L> L reference_log(L x) { return std::log(x); }
-template <class L> L reference_log1p(L x) { return std::log1p(x); }
-template <class L> L reference_tanh(L x) { return std::tanh(x); }
-template <class L> L reference_erf(L x) { return std::erf(x); }
-template <class L> L reference_sin(L x) { return std::sin(x); }
-template <class L> L reference_cos(L x) { return std::cos(x); }
-template <class L> L reference_sqrt(L x) { return std::sqrt(x); }
-template <class L> L reference_rsqrt(L x) { return 1 / std::sqrt(x); }
-template <class L> L reference_floor(L x) { return std::floor(x); }
-template <class L> L reference_ceil(L x) { return std::ceil(x); }
-template <class L> L reference_round(L x) { return std::nearbyint(x); }
-template <class L> L reference_abs(L x) { return std::fabs(x); }
-template <class L> L reference_sigmoid(L x) { return 1 / (1 + std::exp(-x)); }
-template <class L> L reference_softplus(L x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
-TAGMA_TEST_FUNCTION(exp)
-TAGMA_TEST_FUNCTION(exp_of_negative)
-TAGMA_TEST_FUNCTION(expm1)
-TAGMA_TEST_FUNCTION(log)
-TAGMA_TEST_FUNCTION(log1p)
-TAGMA_TEST_FUNCTION(tanh)
-TAGMA_TEST_FUNCTION(erf)
-TAGMA_TEST_FUNCTION(sin)
-TAGMA_TEST_FUNCTION(cos)
-TAGMA_TEST_FUNCTION(sqrt)
-TAGMA_TEST_FUNCTION(rsqrt)
-TAGMA_TEST_FUNCTION(floor)
-TAGMA_TEST_FUNCTION(ceil)
-TAGMA_TEST_FUNCTION(round)
-TAGMA_TEST_FUNCTION(abs)
-TAGMA_TEST_FUNCTION(sigmoid)
-TAGMA_TEST_FUNCTION(softplus)
+using namespace tagma::test;
 
-template <class F, int W>
-struct unary_loop_of {
-  template <class T>
-  TAGMA_INLINE static void run(T* out, const T* in, std::int64_t n) {
-    std::int64_t i = 0;
-    for (; i + W <= n; i += W) cpu::store(out + i, F::apply(cpu::load<W>(in + i)));
-    if (i < n) {
-      const int rest = static_cast<int>(n - i);
-      cpu::store(out + i, F::apply(cpu::load<W>(in + i, rest)), rest);
-    }
-  }
-};
-template <class F>
-using unary_loop = cpu::with_wide<unary_loop_of<F, 8>, unary_loop_of<F, 16>>;
 struct pow_loop {
   template <class T>
   TAGMA_INLINE static void run(T* out, const T* x, const T* y, std::int64_t n) {
@@ -93,7 +34,7 @@ template <class Loop, class T, class... In>
 std::vector<T> run_at(cpu::level at, std::int64_t n, const In*... in) {
   std::vector<T> out(static_cast<std::size_t>(n));
 #if defined(__x86_64__) && !(defined(__AVX2__) && defined(__FMA__))
-  if constexpr (cpu::has_wide_body<Loop> && sizeof(T) == 4) {
+  if constexpr (cpu::has_wide_body<Loop>) {
     if (at == cpu::level::v4) {
       cpu::run_v4<typename Loop::wide, T*, const In*..., std::int64_t>(out.data(), in..., n);
       return out;
@@ -109,36 +50,6 @@ std::vector<T> run_at(cpu::level at, std::int64_t n, const In*... in) {
   return out;
 }
 
-// The distance of `y` from the exact result in units in the last place of T near that result.
-template <class T, class L>
-double ulps(T y, L exact) {
-  using limits = std::numeric_limits<T>;
-  if (std::isnan(exact) || std::isnan(y)) return std::isnan(exact) && std::isnan(y) ? 0 : 1e9;
-  if (std::isinf(exact)) return static_cast<L>(y) == exact ? 0 : 1e9;
-  const L largest = std::scalbn(L{1}, limits::max_exponent);
-  const L value = std::isinf(y) ? std::copysign(largest, static_cast<L>(y)) : static_cast<L>(y);
-  if (std::fabs(exact) >= largest) return std::isinf(y) && (y > 0) == (exact > 0) ? 0 : 1e9;
-  const int exponent = exact == 0 ? limits::min_exponent - 1 : std::max(std::ilogb(exact), limits::min_exponent - 1);
-  return static_cast<double>(std::fabs(value - exact) / std::scalbn(L{1}, exponent - limits::digits + 1));
-}
-
-// Numbers from `low` to `high`: evenly spaced ones, and ones with evenly spaced bit patterns.
-template <class T>
-std::vector<T> sweep(T low, T high, int n) {
-  using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  std::vector<T> x;
-  for (int i = 0; i <= n; ++i) x.push_back(low + (high - low) * (static_cast<T>(i) / static_cast<T>(n)));
-  for (const T end : {low, high}) {
-    const auto top = std::bit_cast<bits>(std::fabs(end));
-    for (int i = 0; i <= n; ++i) {
-      const T magnitude = std::bit_cast<T>(static_cast<bits>(top / static_cast<bits>(n) * static_cast<bits>(i)));
-      const T value = std::copysign(magnitude, end);
-      if (value >= low && value <= high) x.push_back(value);
-    }
-  }
-  return x;
-}
-
 template <class F, class T>
 double worst(T low, T high, int n = 40000) {
   using L = std::conditional_t<std::is_same_v<T, float>, double, long double>;
@@ -147,7 +58,7 @@ double worst(T low, T high, int n = 40000) {
   T where = 0;
   std::vector<T> before;
   for (const auto at : levels()) {
-    const auto y = run_at<unary_loop<F>, T>(at, static_cast<std::int64_t>(x.size()), x.data());
+    const auto y = run_at<unary_loop<F, T>, T>(at, static_cast<std::int64_t>(x.size()), x.data());
     if (at == cpu::level::v4) CHECK(std::memcmp(y.data(), before.data(), sizeof(T) * y.size()) == 0);
     before = y;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -164,9 +75,9 @@ double worst(T low, T high, int n = 40000) {
 
 template <class F, class T>
 T one(T x) {
-  const T result = run_at<unary_loop<F>, T>(cpu::level::baseline, 1, &x)[0];
+  const T result = run_at<unary_loop<F, T>, T>(cpu::level::baseline, 1, &x)[0];
   for (const auto at : levels()) {
-    const T other = run_at<unary_loop<F>, T>(at, 1, &x)[0];
+    const T other = run_at<unary_loop<F, T>, T>(at, 1, &x)[0];
     CHECK((other == result || (std::isnan(other) && std::isnan(result))));
   }
   return result;
@@ -217,8 +128,8 @@ TEMPLATE_TEST_CASE("sine and cosine of packs", "[math]", float, double) {
   using L = std::conditional_t<std::is_same_v<T, float>, double, long double>;
   double bad = 0;
   for (const auto at : levels()) {
-    const auto s = run_at<unary_loop<sin_function>, T>(at, static_cast<std::int64_t>(x.size()), x.data());
-    const auto c = run_at<unary_loop<cos_function>, T>(at, static_cast<std::int64_t>(x.size()), x.data());
+    const auto s = run_at<unary_loop<sin_function, T>, T>(at, static_cast<std::int64_t>(x.size()), x.data());
+    const auto c = run_at<unary_loop<cos_function, T>, T>(at, static_cast<std::int64_t>(x.size()), x.data());
     for (std::size_t i = 0; i < x.size(); ++i) {
       bad = std::max(bad, ulps(s[i], std::sin(static_cast<L>(x[i]))));
       bad = std::max(bad, ulps(c[i], std::cos(static_cast<L>(x[i]))));

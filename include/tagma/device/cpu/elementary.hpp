@@ -65,16 +65,16 @@ TAGMA_INLINE pack<float, W> exp_tail(const pack<float, W>& r) {
 }
 template <int W>
 TAGMA_INLINE pack<double, W> exp_tail(const pack<double, W>& r) {
-  auto p = mul_add(r, splat<pack<double, W>>(2.09279023330240211e-9), 2.51134374837572067e-8);
-  p = mul_add(p, r, 2.75572300435083621e-7);
-  p = mul_add(p, r, 2.75572308200197757e-6);
-  p = mul_add(p, r, 0.0000248015873779689159);
-  p = mul_add(p, r, 0.000198412699004547895);
-  p = mul_add(p, r, 0.00138888888888560333);
-  p = mul_add(p, r, 0.0083333333333153793);
-  p = mul_add(p, r, 0.0416666666666667303);
-  p = mul_add(p, r, 0.166666666666666856);
-  return mul_add(p, r, 0.5);
+  const auto z = r * r;  // two chains, of which processors compute both at once
+  auto p = mul_add(z, splat<pack<double, W>>(2.09279023330240211e-9), 2.75572300435083621e-7);
+  auto q = mul_add(z, splat<pack<double, W>>(2.51134374837572067e-8), 2.75572308200197757e-6);
+  p = mul_add(p, z, 0.0000248015873779689159);
+  q = mul_add(q, z, 0.000198412699004547895);
+  p = mul_add(p, z, 0.00138888888888560333);
+  q = mul_add(q, z, 0.0083333333333153793);
+  p = mul_add(p, z, 0.0416666666666667303);
+  q = mul_add(q, z, 0.166666666666666856);
+  return mul_add(q, r, mul_add(p, z, 0.5));
 }
 
 // x = n ln(2) + r with an integer n and |r| <= ln(2) / 2; `biased` has n in its low bits. Results come by reference
@@ -88,24 +88,36 @@ TAGMA_INLINE void reduce_exp(const pack<T, W>& x, pack<T, W>& r, pack<T, W>& n, 
   r = mul_add(n, splat<pack<T, W>>(-c::ln2_lo), r);
 }
 
-// e^x below the limit above which it is infinite. Two factors, because 2^n alone may be beyond the range of a result
-// that is within it.
+// y 2^n for `biased` with n in its low bits, and y near 1. Two factors, because 2^n alone may be beyond the range of a
+// result that is within it; the instruction rounds once, as the second product does.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> scaled(const pack<T, W>& y, const pack<T, W>& n, const pack<T, W>& biased) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (sizeof(y) == 64) {
+    pack<T, W> r;
+    if constexpr (same<T, float>)
+      TAGMA_SCALED_64(r.v, y.v, n.v, "ps");
+    else
+      TAGMA_SCALED_64(r.v, y.v, n.v, "pd");
+    return r;
+  }
+#endif
+  const auto half = magic_integer(mul_add(n, splat<pack<T, W>>(T(0.5)), ieee<T>::magic));
+  return y * power_of_two<T>(half) * power_of_two<T>(magic_integer(biased) - half);
+}
+
+// e^x below the limit above which it is infinite.
 template <class T, int W>
 TAGMA_INLINE pack<T, W> bounded_exp(const pack<T, W>& argument) {
   using P = pack<T, W>;
-  using c = ieee<T>;
-  const P x = select(argument < c::exp_low, splat<P>(c::exp_low), argument);
   P r, n, biased;
-  reduce_exp(x, r, n, biased);
-  const P y = mul_add(r * r, exp_tail(r), r) + T{1};
-  const auto half = magic_integer(mul_add(n, splat<P>(T(0.5)), c::magic));
-  return y * power_of_two<T>(half) * power_of_two<T>(magic_integer(biased) - half);
+  reduce_exp(larger(splat<P>(ieee<T>::exp_low), argument), r, n, biased);
+  return scaled(mul_add(r * r, exp_tail(r), r) + T{1}, n, biased);
 }
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> exp_part(const pack<T, W>& x) {
-  using c = ieee<T>;
-  return bounded_exp(select(x > c::exp_high, splat<pack<T, W>>(c::exp_high), x));
+  return bounded_exp(smaller(splat<pack<T, W>>(ieee<T>::exp_high), x));
 }
 
 // e^x of x up to 0, and 0 where that is hardly a normal number: one factor will do.
@@ -135,24 +147,39 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> expm1_part(const pack<T, W>& argument) {
   using P = pack<T, W>;
   using c = ieee<T>;
-  const P x = select(argument > c::exp_high, splat<P>(c::exp_high), argument);
-  return bounded_expm1(select(x < c::expm1_low, splat<P>(c::expm1_low), x));
+  return bounded_expm1(larger(splat<P>(c::expm1_low), smaller(splat<P>(c::exp_high), argument)));
 }
 
-// x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for x > 0.
+// x less by `zero_exponent` = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for positive normal x.
 template <class T, int W>
-TAGMA_INLINE void reduce_log(const pack<T, W>& x, pack<T, W>& e, pack<T, W>& f) {
-  using P = pack<T, W>;
+TAGMA_INLINE void reduce_log(const pack<T, W>& x, const pack<T, W>& zero_exponent, pack<T, W>& e, pack<T, W>& f) {
   using c = ieee<T>;
   using U = unsigned_of<T>;
   constexpr U one = static_cast<U>(static_cast<U>(c::bias) << c::fraction_bits);
-  const auto tiny = x < c::smallest;
-  const auto bits = reinterpret<U>(select(tiny, x * (c::integral * T{4}), x));
+  const auto bits = reinterpret<U>(x);
   const auto shifted = bits - c::sqrt_half + one;
-  const P biased = reinterpret<T>((shifted >> c::fraction_bits) | __builtin_bit_cast(U, c::integral));
-  e = biased - (c::integral + static_cast<T>(c::bias));
-  e = select(tiny, e - static_cast<T>(c::fraction_bits + 2), e);
+  e = reinterpret<T>((shifted >> c::fraction_bits) | __builtin_bit_cast(U, c::integral)) - zero_exponent;
   f = reinterpret<T>(bits - ((shifted & c::exponent) - one)) - T{1};
+}
+// What `biased` is where e is 0: of normal numbers, and of smaller ones, which `normal` multiplies.
+template <class T>
+inline constexpr T zero_exponent = ieee<T>::integral + static_cast<T>(ieee<T>::bias);
+template <class T, int W>
+TAGMA_INLINE void make_normal(pack<T, W>& x, pack<T, W>& exponent) {
+  const auto tiny = x < ieee<T>::smallest;
+  x = select(tiny, x * (ieee<T>::integral * T{4}), x);
+  exponent = select(tiny, exponent + static_cast<T>(ieee<T>::fraction_bits + 2), exponent);
+}
+// True if a lane is not finite, or below 2^`Above` times the least normal number: one comparison, of integers whose
+// order is turned about.
+template <int Above, class T, int W>
+TAGMA_INLINE bool any_special(const pack<T, W>& x) {
+  using c = ieee<T>;
+  using U = unsigned_of<T>;
+  constexpr U least = static_cast<U>(U{1 + Above} << c::fraction_bits);
+  constexpr U last = c::exponent - least - 1;
+  return any_greater(reinterpret<signed_of<T>>(reinterpret<U>(x) - static_cast<U>(least + c::sign)),
+                     splat<pack<signed_of<T>, W>>(__builtin_bit_cast(signed_of<T>, static_cast<U>(last - c::sign))));
 }
 
 // With s = f / (2 + f) and z = s^2: ln(1 + f) = 2 s + s z log_series(z).
@@ -168,11 +195,11 @@ TAGMA_INLINE pack<double, W> log_series(const pack<double, W>& z) {
 }
 
 template <int W>
-TAGMA_INLINE pack<float, W> log_positive(const pack<float, W>& x) {
+TAGMA_INLINE pack<float, W> log_positive(const pack<float, W>& x, const pack<float, W>& exponent) {
   using P = pack<float, W>;
   using c = ieee<float>;
   P e, f;
-  reduce_log(x, e, f);
+  reduce_log(x, exponent, e, f);
   auto p = mul_add(f, splat<P>(0.0691554903f), -0.117898697f);
   p = mul_add(p, f, 0.118729243f);
   p = mul_add(p, f, -0.123843341f);
@@ -187,11 +214,11 @@ TAGMA_INLINE pack<float, W> log_positive(const pack<float, W>& x) {
   return mul_add(e, splat<P>(c::ln2_hi), f + y);
 }
 template <int W>
-TAGMA_INLINE pack<double, W> log_positive(const pack<double, W>& x) {
+TAGMA_INLINE pack<double, W> log_positive(const pack<double, W>& x, const pack<double, W>& exponent) {
   using P = pack<double, W>;
   using c = ieee<double>;
   P e, f;
-  reduce_log(x, e, f);
+  reduce_log(x, exponent, e, f);
   const P h = f * f * 0.5;
   const P s = f / (f + 2.0);
   const P z = s * s;
@@ -209,14 +236,21 @@ TAGMA_INLINE pack<T, W> log_elsewhere(const pack<T, W>& x, const pack<T, W>& fin
   return select(!(x >= T{0}), splat<P>(c::nan), y);
 }
 template <class T, int W>
-TAGMA_INLINE pack<T, W> log_part(const pack<T, W>& x) {
-  return log_elsewhere(x, log_positive(x));
+TAGMA_INLINE pack<T, W> log_part(const pack<T, W>& argument) {
+  pack<T, W> x = argument, exponent = splat<pack<T, W>>(zero_exponent<T>);
+  const bool special = any_special<0>(argument);
+  if (special) [[unlikely]]
+    make_normal(x, exponent);
+  const pack<T, W> y = log_positive(x, exponent);
+  if (!special) [[likely]]
+    return y;
+  return log_elsewhere(argument, y);
 }
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> log1p_part(const pack<T, W>& x) {
   const auto u = x + T{1};
-  const auto corrected = log_positive(u) - ((u - T{1}) - x) / u;
+  const auto corrected = log_positive(u, splat<pack<T, W>>(zero_exponent<T>)) - ((u - T{1}) - x) / u;
   return log_elsewhere(u, select(x == T{0}, x, corrected));
 }
 
@@ -224,7 +258,7 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> tanh_part(const pack<T, W>& x) {
   using P = pack<T, W>;
   const P a = magnitude(x);
-  const P e = bounded_expm1(select(a > T{20}, splat<P>(T{40}), a + a));
+  const P e = bounded_expm1(smaller(splat<P>(T{40}), a + a));
   return with_sign(e / (e + T{2}), x);
 }
 
@@ -267,42 +301,31 @@ TAGMA_INLINE pack<float, W> erf_part(const pack<float, W>& x) {
   const P e = reinterpret<float>(reinterpret<std::int32_t>(p) + (reinterpret<std::int32_t>(biased) << 23));
   return select(a >= 0.925f, with_sign(1.0f - e, x), mul_add(x, s, x));  // the last one of a NaN
 }
+// 1 - e^-(l |x|) with a quotient in place of l, for every x: e^-u - 1 is as exact as u where u is small.
 template <int W>
 TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {
   using P = pack<double, W>;
-  const P z = x * x;
-  P s = mul_add(z, splat<P>(-7.80118887409775157e-10), 1.37229762659245033e-8);
-  s = mul_add(s, z, -1.62091759117486957e-7);
-  s = mul_add(s, z, 1.64475176778718737e-6);
-  s = mul_add(s, z, -0.0000149247446633354897);
-  s = mul_add(s, z, 0.000120552953204942942);
-  s = mul_add(s, z, -0.000854832598969675803);
-  s = mul_add(s, z, 0.00522397760742346784);
-  s = mul_add(s, z, -0.0268661706432762183);
-  s = mul_add(s, z, 0.112837916709452532);
-  s = mul_add(s, z, -0.376126389031835466);
-  s = mul_add(s, z, 0.128379167095512567);
-  const P a = magnitude(x);
-  const P t = select(a > 6.0, splat<P>(6.0), a);
-  const P d = t - 2.0;
-  P l = mul_add(d, splat<P>(-1.50789685706245172e-12), 1.57446047444750154e-11);
-  l = mul_add(l, d, -7.03045372869442349e-11);
-  l = mul_add(l, d, 1.70635748342139819e-10);
-  l = mul_add(l, d, -5.32673662641312031e-11);
-  l = mul_add(l, d, -2.40245166116034029e-9);
-  l = mul_add(l, d, 1.87244141033356273e-8);
-  l = mul_add(l, d, -9.52883393019553258e-8);
-  l = mul_add(l, d, 3.63813321588177084e-7);
-  l = mul_add(l, d, -9.31232123215566282e-7);
-  l = mul_add(l, d, -8.9744165913425794e-8);
-  l = mul_add(l, d, 0.0000208859025160930272);
-  l = mul_add(l, d, -0.000177081137685845513);
-  l = mul_add(l, d, 0.00108656166551224396);
-  l = mul_add(l, d, -0.0057438796769391369);
-  l = mul_add(l, d, 0.027952877490352416);
-  l = mul_add(l, d, 0.867845086843052752);
-  l = mul_add(l, d, 2.68247063230831905);
-  return select(a < 1.0, mul_add(x, s, x), with_sign(1.0 - bounded_exp(-(l * t)), x));
+  using c = ieee<double>;
+  const P t = smaller(splat<P>(6.0), magnitude(x));
+  P p = mul_add(t, splat<P>(0.00011824497421944124), 0.003232700429544612);
+  p = mul_add(p, t, 0.031156393399735208);
+  p = mul_add(p, t, 0.1609753861754936);
+  p = mul_add(p, t, 0.5072163587756694);
+  p = mul_add(p, t, 1.0003119711323574);
+  p = mul_add(p, t, 1.1669788843750761);
+  p = mul_add(p, t, 0.636619772367582);
+  P q = mul_add(t, splat<P>(0.00011826600929260604), 0.0033637089218490216);
+  q = mul_add(q, t, 0.03439320070304399);
+  q = mul_add(q, t, 0.18866860225522353);
+  q = mul_add(q, t, 0.6323444115363694);
+  q = mul_add(q, t, 1.3314705217212195);
+  q = mul_add(q, t, 1.6716513172618068);
+  q = mul_add(q, t, 1.0);
+  const P u = mul_add(t, mul_add(t, p / q, 0.12837916709551257), t);
+  const P biased = mul_add(u, splat<P>(-c::log2e), c::magic), n = biased - c::magic;
+  const P r = mul_add(n, splat<P>(-0x1.62e42fefa39efp-1), -u), scale = power_of_two<double>(magic_integer(biased));
+  const P y = mul_add(r * r, exp_tail(r), r);
+  return with_sign(mul_add(-scale, y, 1.0 - scale), x);
 }
 }  // namespace detail
 

@@ -12,16 +12,22 @@
 
 namespace tagma::device::cpu {
 
-/// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones. Sixteen elements
-/// of four bytes are one vector of 64 bytes: they are for loops that are compiled for AVX-512.
+/// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones. Vectors of 64 bytes
+/// are for loops that are compiled for AVX-512: sixteen elements of four bytes, and those of `wide_eight`.
 #if defined(__x86_64__)
-inline constexpr int native_bytes = 32, native_bytes_of_sixteen = 64;
+inline constexpr int native_bytes = 32, wide_bytes = 64;
 #else
-inline constexpr int native_bytes = 16, native_bytes_of_sixteen = 16;
+inline constexpr int native_bytes = 16, wide_bytes = 16;
 #endif
 
 /// The number of lanes that loops use, and that of loops for AVX-512.
 inline constexpr int default_width = 8, wide_width = 16;
+/// The width of loops for AVX-512 with elements of eight bytes: eight lanes, of which those elements are one vector,
+/// where `default_width` makes them two. An odd width has one lane fewer, so that its half is the width of its halves.
+inline constexpr int wide_eight = 9;
+/// The number of lanes of a width.
+template <int W>
+inline constexpr int lanes_of = W > 1 ? W / 2 * 2 : W;
 
 namespace detail {
 template <class T>
@@ -65,8 +71,8 @@ inline constexpr bool floating = same<T, float> || same<T, double>;
 template <class T>
 inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(1);
 template <class T, int W>
-inline constexpr bool split = static_cast<int>(sizeof(T)) * W >
-                              (sizeof(T) == 4 && W == wide_width ? native_bytes_of_sixteen : native_bytes);
+inline constexpr bool split = static_cast<int>(sizeof(T)) * lanes_of<W> >
+                              ((sizeof(T) == 4 && W == wide_width) || W == wide_eight ? wide_bytes : native_bytes);
 }  // namespace detail
 
 /// The signed and the unsigned integer of the size of T.
@@ -75,12 +81,12 @@ using signed_of = typename detail::integer<sizeof(T)>::type;
 template <class T>
 using unsigned_of = typename detail::integer<sizeof(T)>::unsigned_type;
 
-/// W elements of type T; W is a power of two. A bool is a byte that is 0 or 1.
+/// W elements of type T; W is a power of two, or `wide_eight`. A bool is a byte that is 0 or 1.
 template <class T, int W>
 struct pack {
   using value_type = T;
   static constexpr int width = W;
-  static constexpr unsigned bytes = sizeof(T) * static_cast<unsigned>(W);
+  static constexpr unsigned bytes = sizeof(T) * static_cast<unsigned>(lanes_of<W>);
   typedef typename detail::storage<T>::type vector_type __attribute__((vector_size(bytes)));
   vector_type v;
 };
@@ -115,18 +121,19 @@ inline constexpr bool is_pack<pack<T, W>> = true;
 template <int N, int First, class T, int W>
 TAGMA_INLINE pack<T, N> shuffle(const pack<T, W>& a, const pack<T, W>& b) {
   constexpr int f = First;
-  if constexpr (N == 2) {
+  constexpr int n = lanes_of<N>;
+  if constexpr (n == 2) {
     return {__builtin_shufflevector(a.v, b.v, f, f + 1)};
-  } else if constexpr (N == 4) {
+  } else if constexpr (n == 4) {
     return {__builtin_shufflevector(a.v, b.v, f, f + 1, f + 2, f + 3)};
-  } else if constexpr (N == 8) {
+  } else if constexpr (n == 8) {
     return {__builtin_shufflevector(a.v, b.v, f, f + 1, f + 2, f + 3, f + 4, f + 5, f + 6, f + 7)};
-  } else if constexpr (N == 16) {
+  } else if constexpr (n == 16) {
     return {__builtin_shufflevector(a.v, b.v, f, f + 1, f + 2, f + 3, f + 4, f + 5, f + 6, f + 7, f + 8, f + 9, f + 10,
                                     f + 11, f + 12, f + 13, f + 14, f + 15)};
   } else {
     pack<T, N> r;
-    for (int i = 0; i < N; ++i) r.v[i] = First + i < W ? a.v[First + i] : b.v[First + i - W];
+    for (int i = 0; i < n; ++i) r.v[i] = First + i < W ? a.v[First + i] : b.v[First + i - W];
     return r;
   }
 }
@@ -173,14 +180,15 @@ TAGMA_INLINE P splat(V x) {
       // As an initializer, for 16 bytes at a time: g++ takes everything else apart, lane by lane, because it looks at
       // this function before it knows the instructions of the loop that it becomes part of.
       const auto s = static_cast<typename detail::storage<T>::type>(static_cast<T>(x));
+      constexpr int lanes = sizeof(P) == 64 ? 0 : lanes_of<P::width>;
       if constexpr (sizeof(P) == 32) {
         const auto half = splat<pack<T, P::width / 2>>(x);
         return detail::shuffle<P::width, 0>(half, half);
-      } else if constexpr (P::width == 2) {
+      } else if constexpr (lanes == 2) {
         return {typename P::vector_type{s, s}};
-      } else if constexpr (P::width == 4) {
+      } else if constexpr (lanes == 4) {
         return {typename P::vector_type{s, s, s, s}};
-      } else if constexpr (P::width == 8) {
+      } else if constexpr (lanes == 8) {
         return {typename P::vector_type{s, s, s, s, s, s, s, s}};
       } else {
         return {s - typename P::vector_type{}};
@@ -440,10 +448,30 @@ TAGMA_INLINE pack<T, W> separate(const pack<T, W>& a) {
 /// @{
 template <class T, int W>
 TAGMA_INLINE pack<T, W> smaller(const pack<T, W>& a, const pack<T, W>& b) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) {
+    pack<T, W> r;
+    if constexpr (detail::same<T, float>)
+      TAGMA_SMALLER_64(r.v, a.v, b.v, "ps");
+    else
+      TAGMA_SMALLER_64(r.v, a.v, b.v, "pd");
+    return r;
+  }
+#endif
   return select(a < b, a, b);
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> larger(const pack<T, W>& a, const pack<T, W>& b) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) {
+    pack<T, W> r;
+    if constexpr (detail::same<T, float>)
+      TAGMA_LARGER_64(r.v, a.v, b.v, "ps");
+    else
+      TAGMA_LARGER_64(r.v, a.v, b.v, "pd");
+    return r;
+  }
+#endif
   return select(a > b, a, b);
 }
 /// @}
@@ -477,6 +505,17 @@ using scalar_math::min;
 /// True if a lane of the mask is set.
 template <int B, int W>
 TAGMA_INLINE bool any(const mask<B, W>& m) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (sizeof m == 32) {
+    bool is_set;
+    TAGMA_ANY_BIT_32(is_set, m.bits.v);
+    return is_set;
+  } else if constexpr (sizeof m == 64 && !detail::split<typename detail::integer<B>::type, W>) {
+    bool is_set;
+    TAGMA_ANY_BIT_64(is_set, m.bits.v);
+    return is_set;
+  }
+#endif
   if constexpr (B * W > 16) {
     return any(mask<B, W / 2>{low_half(m.bits) | high_half(m.bits)});
   } else {
@@ -495,6 +534,22 @@ TAGMA_INLINE bool any(const mask<B, W>& m) {
   }
 }
 
+/// True if a lane of `a` is greater than that of `b`: signed integers.
+template <class T, int W>
+TAGMA_INLINE bool any_greater(const pack<T, W>& a, const pack<T, W>& b) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (sizeof(a) == 64 && !detail::split<T, W>) {
+    bool set;
+    if constexpr (sizeof(T) == 4)
+      TAGMA_ANY_GREATER_64(set, a.v, b.v, "d");
+    else
+      TAGMA_ANY_GREATER_64(set, a.v, b.v, "q");
+    return set;
+  }
+#endif
+  return any(a > b);
+}
+
 /// True if every lane of the mask is set.
 template <int B, int W>
 TAGMA_INLINE bool all(const mask<B, W>& m) {
@@ -508,7 +563,7 @@ TAGMA_INLINE T reduce(const pack<T, W>& p) {
     return reduce<Op>(Op::apply(low_half(p), high_half(p)));
   } else {
     T r = lane(p, 0);
-    for (int i = 1; i < W; ++i) r = Op::apply(r, lane(p, i));
+    for (int i = 1; i < lanes_of<W>; ++i) r = Op::apply(r, lane(p, i));
     return r;
   }
 }

@@ -14,30 +14,100 @@
 namespace tagma::device::cpu {
 
 namespace detail {
+#if TAGMA_HAS_VECTOR_TEXT
+#define TAGMA_INTEGRAL(x, how)                                              \
+  if constexpr (sizeof(x) == 64 || sizeof(x) == 32) {                       \
+    pack<T, W> r;                                                           \
+    if constexpr (sizeof(x) == 64 && same<T, float>)                        \
+      TAGMA_INTEGRAL_64(r.v, x.v, how, "ps");                               \
+    else if constexpr (sizeof(x) == 64)                                     \
+      TAGMA_INTEGRAL_64(r.v, x.v, how, "pd");                               \
+    else if constexpr (same<T, float>)                                      \
+      TAGMA_INTEGRAL_32(r.v, x.v, how, "ps");                               \
+    else                                                                    \
+      TAGMA_INTEGRAL_32(r.v, x.v, how, "pd");                               \
+    return r;                                                               \
+  }
+#else
+#define TAGMA_INTEGRAL(x, how)
+#endif
 template <class T, int W>
 TAGMA_INLINE pack<T, W> round_part(const pack<T, W>& x) {
+  TAGMA_INTEGRAL(x, "8")
   const auto a = magnitude(x);
   const auto r = (a + ieee<T>::integral) - ieee<T>::integral;
   return with_sign(select(a < ieee<T>::integral, r, a), x);
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> floor_part(const pack<T, W>& x) {
+  TAGMA_INTEGRAL(x, "9")
   const auto r = round_part(x);
   return select(r > x, r - T{1}, r);
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> ceil_part(const pack<T, W>& x) {
+  TAGMA_INTEGRAL(x, "10")
   return -floor_part(-x);
 }
+#undef TAGMA_INTEGRAL
+
+#if TAGMA_HAS_VECTOR_TEXT
+// c - a b, rounded once: where compilers do not optimise, or are told to, `mul_add` rounds twice.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> less_product(const pack<T, W>& c, const pack<T, W>& a, const pack<T, W>& b) {
+  auto v = c.v;
+  if constexpr (same<T, float>)
+    TAGMA_LESS_PRODUCT_64(v, a.v, b.v, "ps");
+  else
+    TAGMA_LESS_PRODUCT_64(v, a.v, b.v, "pd");
+  return {v};
+}
+// By steps from the estimate of the instruction, on units that are free while one divides. What they come to is off by
+// less than 1.5 ulp, and is the nearest number to the root if x is between its products with its two neighbours. For
+// numbers that are so large that no difference is denormal.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> root_by_steps(const pack<T, W>& x) {
+  using P = pack<T, W>;
+  P y;
+  if constexpr (same<T, float>)
+    TAGMA_INVERSE_ROOT_64(y.v, x.v, "ps");
+  else
+    TAGMA_INVERSE_ROOT_64(y.v, x.v, "pd");
+  P g = x * y, h = y * T(0.5);
+  if constexpr (same<T, double>) {
+    const P r = less_product(splat<P>(T(0.5)), g, h);
+    g = mul_add(g, r, g);
+    h = mul_add(h, r, h);
+  }
+  g = mul_add(less_product(x, g, g), h, g);
+  const P above = reinterpret<T>(reinterpret<signed_of<T>>(g) + signed_of<T>{1});
+  const P below = reinterpret<T>(reinterpret<signed_of<T>>(g) - signed_of<T>{1});
+  const P root = select(less_product(x, g, above) > T{0}, above, g);
+  return select(less_product(x, g, below) > T{0}, root, below);
+}
+#endif
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (sizeof(x) >= 32) {
+    if constexpr (sizeof(x) == 64)
+      if (!any_special<same<T, float> ? 60 : 120>(x)) [[likely]]
+        return root_by_steps(x);
+    pack<T, W> r;
+    if constexpr (same<T, float>)
+      TAGMA_ROOT(r.v, x.v, "ps");
+    else
+      TAGMA_ROOT(r.v, x.v, "pd");
+    return r;
+  }
+#endif
 #if __has_builtin(__builtin_elementwise_sqrt)  // clang since 17
   return {__builtin_elementwise_sqrt(x.v)};
 #else
 #if __has_builtin(__builtin_ia32_sqrtps)  // documented by g++ for x86, and in clang before 22
   if constexpr (static_cast<int>(sizeof(T)) * W > 16)
-    return join(sqrt_part(low_half(x)), sqrt_part(high_half(x)));
+    return shuffle<W, 0>(sqrt_part(low_half(x)), sqrt_part(high_half(x)));
   else if constexpr (static_cast<int>(sizeof(T)) * W == 16 && same<T, float>)
     return {__builtin_ia32_sqrtps(x.v)};
   else if constexpr (static_cast<int>(sizeof(T)) * W == 16)
@@ -46,7 +116,7 @@ TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
   if constexpr (static_cast<int>(sizeof(T)) * W == 16) return roots(x);
 #endif
   pack<T, W> r = x;
-  for (int i = 0; i < W; ++i) {
+  for (int i = 0; i < lanes_of<W>; ++i) {
     if constexpr (same<T, float>)
       set_lane(r, i, __builtin_sqrtf(lane(x, i)));
     else
@@ -58,12 +128,13 @@ TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
 
 // `y`, but of the C library for lanes of `x` beyond the limit: the bytes of a lane do not depend on its neighbours.
 template <int Turns, class T, int W>
-TAGMA_INLINE pack<T, W> with_far_lanes(const pack<T, W>& x, const pack<T, W>& y) {
-  if (!any(magnitude(x) > trig_limit<T>)) [[likely]]
+TAGMA_INLINE pack<T, W> with_far_lanes(const pack<T, W>& x, const pack<T, W>& magnitude, const pack<T, W>& y) {
+  using S = signed_of<T>;
+  if (!any_greater(reinterpret<S>(magnitude), splat<pack<S, W>>(__builtin_bit_cast(S, trig_limit<T>)))) [[likely]]
     return y;
   const auto from = x;  // what lanes are taken from is in memory: here alone
   auto to = y;
-  for (int i = 0; i < W; ++i) {
+  for (int i = 0; i < lanes_of<W>; ++i) {
     const T at = lane(from, i);
     if (!(scalar_math::abs(at) > trig_limit<T>)) continue;
     if constexpr (same<T, float>)
@@ -75,11 +146,15 @@ TAGMA_INLINE pack<T, W> with_far_lanes(const pack<T, W>& x, const pack<T, W>& y)
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> sin_part(const pack<T, W>& x) {
-  return with_far_lanes<0>(x, select(x == T{0}, x, trig_part<0>(x)));
+  using U = unsigned_of<T>;
+  const auto a = magnitude(x);
+  const auto sign = reinterpret<U>(x) & ieee<T>::sign;
+  return with_far_lanes<0>(x, a, reinterpret<T>(reinterpret<U>(trig_part<0>(a)) ^ sign));
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> cos_part(const pack<T, W>& x) {
-  return with_far_lanes<1>(x, trig_part<1>(x));
+  const auto a = magnitude(x);
+  return with_far_lanes<1>(x, a, trig_part<1>(a));
 }
 
 template <class T, int W>

@@ -97,7 +97,7 @@ TAGMA_INLINE pack<float, W> widen_half(const pack<std::uint16_t, W>& h) {
     return join(widen_half(low_half(h)), widen_half(high_half(h)));
 #endif
 #if TAGMA_HAS_F16C
-  if constexpr (W == default_width || W == wide_width) {
+  if constexpr (lanes_of<W> == default_width || W == wide_width) {
     pack<float, W> floats;
     TAGMA_FLOATS_OF_HALVES(floats.v, h.v);
     return floats;
@@ -121,7 +121,7 @@ TAGMA_INLINE pack<std::uint16_t, W> narrow_half(const pack<float, W>& p) {
     return join(narrow_half(low_half(p)), narrow_half(high_half(p)));
 #endif
 #if TAGMA_HAS_F16C
-  if constexpr (W == default_width || W == wide_width) {
+  if constexpr (lanes_of<W> == default_width || W == wide_width) {
     pack<std::uint16_t, W> halves;
     TAGMA_HALVES_OF_FLOATS(halves.v, p.v);
     return halves;
@@ -141,7 +141,7 @@ TAGMA_INLINE pack<std::uint16_t, W> narrow_half(const pack<float, W>& p) {
 template <int W>
 TAGMA_INLINE pack<float, W> widen_bfloat(const pack<std::uint16_t, W>& h) {
 #if TAGMA_HAS_F16C
-  if constexpr (W == default_width || W == wide_width) {
+  if constexpr (lanes_of<W> == default_width || W == wide_width) {
     pack<std::uint32_t, W> words;
     TAGMA_LONG_OF_SHORT(words.v, h.v);
     return reinterpret<float>(words << 16);
@@ -289,10 +289,10 @@ TAGMA_INLINE void copy_rest(void* to, const void* from, std::int64_t n) {
   else
     copy_few(to, from, static_cast<std::size_t>(n) * Size);
 }
-/// The same, and zeros behind them: `Lanes` elements.
-template <int Lanes, std::size_t Size>
+/// The same, and zeros behind them: as many elements as a pack of width W has.
+template <int W, std::size_t Size>
 TAGMA_INLINE void copy_padded(void* to, const void* from, std::int64_t n) {
-  __builtin_memset(to, 0, Lanes * Size);
+  __builtin_memset(to, 0, lanes_of<W> * Size);
   copy_rest<Size>(to, from, n);
 }
 }  // namespace detail

@@ -82,7 +82,7 @@ template <int Turns, class T, int W>
 TAGMA_INLINE pack<T, W> trig_part(const pack<T, W>& x) {
   pack<T, W> biased;
   const auto r = reduce_trig(x, biased);
-  const auto quarter = magic_integer(biased) + signed_of<T>{Turns};
+  const auto quarter = reinterpret<signed_of<T>>(biased) + signed_of<T>{Turns};  // the low bits of magic are 0
   const auto y = select((quarter & signed_of<T>{1}) == signed_of<T>{0}, sin_reduced(r), cos_reduced(r));
   const auto sign = (reinterpret<unsigned_of<T>>(quarter) & unsigned_of<T>{2}) << (8 * static_cast<int>(sizeof(T)) - 2);
   return reinterpret<T>(reinterpret<unsigned_of<T>>(y) ^ sign);
@@ -132,8 +132,9 @@ template <int W>
 TAGMA_INLINE pack<double, W> pow_positive(const pack<double, W>& x, const pack<double, W>& y) {
   using P = pack<double, W>;
   using c = ieee<double>;
-  P e, f;
-  reduce_log(x, e, f);
+  P e, f, normal = x, exponent = splat<P>(zero_exponent<double>);
+  make_normal(normal, exponent);
+  reduce_log(normal, exponent, e, f);
   const P d = f + 2.0, d_lo = f - (d - 2.0);
   const P s = f / d;
   const P sh = upper_bits(s), sl = s - sh, dh = upper_bits(d), dl = d - dh;

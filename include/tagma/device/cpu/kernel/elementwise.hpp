@@ -18,9 +18,10 @@ TAGMA_SCALAR_KERNEL_OF_ONE(on_cpu, TAGMA_INLINE, op::sign, sign(x))
 
 namespace cpu {
 
-#define TAGMA_LONG_FORMULA(operation) \
-  template <>                         \
-  inline constexpr bool is_long_formula<ir::key<operation>> = true;
+#define TAGMA_WIDE_LOOP(operation, operations) \
+  template <>                                  \
+  inline constexpr std::size_t longest_wide_loop<ir::key<operation>> = operations;
+#define TAGMA_LONG_FORMULA(operation) TAGMA_WIDE_LOOP(operation, ~std::size_t{0})
 TAGMA_LONG_FORMULA(op::exp)
 TAGMA_LONG_FORMULA(op::log)
 TAGMA_LONG_FORMULA(op::log1p)
@@ -31,7 +32,10 @@ TAGMA_LONG_FORMULA(op::softplus)
 TAGMA_LONG_FORMULA(op::erf)
 TAGMA_LONG_FORMULA(op::sin)
 TAGMA_LONG_FORMULA(op::cos)
+TAGMA_WIDE_LOOP(op::sqrt, 2)
+TAGMA_WIDE_LOOP(op::rsqrt, 2)
 #undef TAGMA_LONG_FORMULA
+#undef TAGMA_WIDE_LOOP
 
 }  // namespace cpu
 }  // namespace tagma::device

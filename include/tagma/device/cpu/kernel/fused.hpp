@@ -31,38 +31,38 @@ inline constexpr std::int64_t bytes_of_copies = 8192;
 using span_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
 
 /// What a load or an operation of a loop gives in each round.
-template <int Lanes, class Step>
-using loop_value = pack<compute_t<typename Step::stored_type>, Lanes>;
+template <int W, class Step>
+using loop_value = pack<compute_t<typename Step::stored_type>, W>;
 
 namespace detail {
 
 /// What a load gives in each round. One element for all lanes is read before the loop, since the compiler cannot know
 /// that no store changes it.
-template <int Lanes, class Load>
+template <int W, class Load>
 struct held_load {
   using stored_type = typename Load::stored_type;
-  using value_type = loop_value<Lanes, Load>;
+  using value_type = loop_value<W, Load>;
   value_type value;
   TAGMA_INLINE explicit held_load(const std::byte* from)
       : value(splat<value_type>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {}
   TAGMA_INLINE value_type operator()(const std::byte*, std::int64_t) const { return value; }
 };
-template <int Lanes, class Load>
-requires Load::contiguous struct held_load<Lanes, Load> {
+template <int W, class Load>
+requires Load::contiguous struct held_load<W, Load> {
   using stored_type = typename Load::stored_type;
   TAGMA_INLINE explicit held_load(const std::byte*) {}
-  TAGMA_INLINE loop_value<Lanes, Load> operator()(const std::byte* from, std::int64_t i) const {
-    return load<Lanes>(reinterpret_cast<const stored_type*>(from) + i);
+  TAGMA_INLINE loop_value<W, Load> operator()(const std::byte* from, std::int64_t i) const {
+    return load<W>(reinterpret_cast<const stored_type*>(from) + i);
   }
 };
 
 /// The last elements of a row, followed by zeros; what is the same for all lanes is held already.
-template <int Lanes, class Load>
+template <int W, class Load>
 TAGMA_INLINE void pad([[maybe_unused]] std::byte* to, [[maybe_unused]] const std::byte* from,
                       [[maybe_unused]] std::int64_t i, [[maybe_unused]] std::int64_t n) {
   if constexpr (Load::contiguous) {
     constexpr std::size_t size = sizeof(typename Load::stored_type);
-    copy_padded<Lanes, size>(to, from + i * static_cast<std::int64_t>(size), n);
+    copy_padded<W, size>(to, from + i * static_cast<std::int64_t>(size), n);
   }
 }
 
@@ -91,9 +91,9 @@ TAGMA_INLINE Out call_for_half(Slots& s) {
     return call_body<scalar_kernel<on_cpu, Operation>, Out, A, B, C>(s);
 }
 
-template <int Lanes, int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
+template <int W, int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
 TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
-  using out = loop_value<Lanes, operation_of<Operation, Type, A, B, C>>;
+  using out = loop_value<W, operation_of<Operation, Type, A, B, C>>;
   // So that an operation gives the same bytes wherever loops begin and end.
   using device::detail::slot;
   if constexpr (same<stored<Type>, typename out::value_type>)
@@ -103,8 +103,8 @@ TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>)
 }
 
 template <const char& Operation, dtype Type, int A, int B, int C>
-[[nodiscard]] constexpr bool has_long_formula(operation_of<Operation, Type, A, B, C>) {
-  return is_long_formula<Operation>;
+[[nodiscard]] constexpr std::size_t longest_wide(operation_of<Operation, Type, A, B, C>) {
+  return longest_wide_loop<Operation>;
 }
 template <class... Step>
 inline constexpr bool has_eight_bytes = ((sizeof(typename Step::stored_type) == 8) || ...);
@@ -247,15 +247,15 @@ inline void run_loop(const kernel_args& args, const run_context& context) {
 }
 
 /// Works out the strides of a loop.
-/// @param wide whether it may have packs of `wide_width`
+/// @param lanes those of its longest packs
 [[gnu::cold]] inline owned<kernel_state> prepare_loop(const kernel_args& args, span_function span,
-                                                      const bool* contiguous, bool wide) {
+                                                      const bool* contiguous, std::int64_t lanes) {
   auto state = make_owned<loop_state>(args);
   state->span = span;
   state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
   for (std::size_t l = 0; l < args.in.size(); ++l)
     if (contiguous[l]) state->steps[l] = static_cast<std::int64_t>(size_of(args.in[l].type));
-  look_at_rows(args, *state, wide ? wide_width : default_width);
+  look_at_rows(args, *state, lanes);
   return state;
 }
 
@@ -269,25 +269,26 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
 
   /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains of
   /// the last pack goes through padded copies, so that there is one copy of the code.
-  template <int Lanes>
+  template <int W>
   struct body_of {
+    static constexpr int lanes = cpu::lanes_of<W>;
     using slots = detail::loop_slots<std::make_index_sequence<load_count + operation_count>,
-                                     cpu::loop_value<Lanes, Load>..., cpu::loop_value<Lanes, Operation>...>;
+                                     cpu::loop_value<W, Load>..., cpu::loop_value<W, Operation>...>;
 
     template <std::size_t... L, std::size_t... O>
     TAGMA_INLINE static void span(std::byte* out, const std::byte* const* in, std::int64_t n, std::index_sequence<L...>,
-                                  std::index_sequence<O...>, const cpu::detail::held_load<Lanes, Load>&... load) {
+                                  std::index_sequence<O...>, const cpu::detail::held_load<W, Load>&... load) {
       constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
-      constexpr std::size_t widest = 8 * Lanes;
+      constexpr std::size_t widest = 8 * lanes;
       alignas(64) std::byte padded[load_count + 1][widest];
       const std::byte* from[load_count + 1]{in[L]...};
       std::byte* to = out;
-      const std::int64_t rest = n % Lanes;
+      const std::int64_t rest = n % lanes;
       for (std::int64_t count = n - rest;;) {
-        for (std::int64_t i = 0; i < count; i += Lanes) {
+        for (std::int64_t i = 0; i < count; i += lanes) {
           slots s;
           ((detail::slot<static_cast<int>(L)>(s) = load(from[L], i)), ...);
-          (cpu::detail::compute_slot<Lanes, static_cast<int>(load_count + O)>(s, Operation{}), ...);
+          (cpu::detail::compute_slot<W, static_cast<int>(load_count + O)>(s, Operation{}), ...);
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
         if (to != out) {
@@ -295,10 +296,10 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
                                                         to, rest);
         }
         if (rest == 0) return;
-        (cpu::detail::pad<Lanes, Load>(padded[L], from[L], n - rest, rest), ...);
+        (cpu::detail::pad<W, Load>(padded[L], from[L], n - rest, rest), ...);
         ((from[L] = padded[L]), ...);
         to = padded[load_count];
-        count = Lanes;
+        count = lanes;
       }
     }
     TAGMA_INLINE static void run(std::byte* out, const std::byte* const* in, std::int64_t n) {
@@ -307,18 +308,18 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
     template <std::size_t... L>
     TAGMA_INLINE static void start(std::byte* out, const std::byte* const* in, std::int64_t n,
                                    std::index_sequence<L...> l) {
-      span(out, in, n, l, std::make_index_sequence<operation_count>{}, cpu::detail::held_load<Lanes, Load>(in[L])...);
+      span(out, in, n, l, std::make_index_sequence<operation_count>{}, cpu::detail::held_load<W, Load>(in[L])...);
     }
   };
-  /// Sixteen elements of eight bytes are no vector.
-  static constexpr bool is_long =
-      (cpu::detail::has_long_formula(Operation{}) || ...) && !cpu::detail::has_eight_bytes<Load..., Operation...>;
-  struct body : cpu::with_wide<body_of<cpu::default_width>, body_of<cpu::wide_width>, is_long> {};
+  static constexpr bool is_wide = ((operation_count <= cpu::detail::longest_wide(Operation{})) || ...);
+  static constexpr int wide_width =
+      cpu::detail::has_eight_bytes<Load..., Operation...> ? cpu::wide_eight : cpu::wide_width;
+  struct body : cpu::with_wide<body_of<cpu::default_width>, body_of<wide_width>, is_wide> {};
 
   static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
     return cpu::detail::prepare_loop(args, cpu::best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(),
-                                     contiguous, is_long);
+                                     contiguous, cpu::lanes_of<is_wide ? wide_width : cpu::default_width>);
   }
 
   static constexpr kernel_entry entry{&cpu::detail::run_loop, &prepare};

@@ -22,9 +22,10 @@ struct on_cpu;
 
 namespace tagma::device::cpu {
 
-/// True of element-wise operations that compute so much that loops with one of them are compiled for AVX-512, too.
+/// The number of operations of loops that are compiled for AVX-512, too, because they have this one: any number with an
+/// element-wise operation that computes much, few with one that is faster by those instructions.
 template <const char& Operation>
-inline constexpr bool is_long_formula = false;
+inline constexpr std::size_t longest_wide_loop = 0;
 
 /// Memory of a kernel that keeps nothing from one run to the next.
 template <class T>
