@@ -18,47 +18,85 @@ namespace tagma::test {
 
 namespace cpu = tagma::device::cpu;
 
-#define TAGMA_TEST_FUNCTION(name)                                               \
-  struct name##_function {                                                      \
-    template <class P>                                                          \
-    TAGMA_INLINE static P apply(const P& x) { return cpu::name(x); }            \
-    template <class L>                                                          \
-    static L reference(L x) { return reference_##name(x); }                     \
+#define TAGMA_TEST_FUNCTION(name)             \
+  struct name##_function {                    \
+    template <class P>                        \
+    TAGMA_INLINE static P apply(const P& x) { \
+      return cpu::name(x);                    \
+    }                                         \
+    template <class L>                        \
+    static L reference(L x) {                 \
+      return reference_##name(x);             \
+    }                                         \
   };
 template <class L>
-L reference_exp(L x) { return std::exp(x); }
+L reference_exp(L x) {
+  return std::exp(x);
+}
 template <class L>
-L reference_exp_of_negative(L x) { return std::exp(x); }
+L reference_exp_of_negative(L x) {
+  return std::exp(x);
+}
 template <class L>
-L reference_expm1(L x) { return std::expm1(x); }
+L reference_expm1(L x) {
+  return std::expm1(x);
+}
 template <class L>
-L reference_log(L x) { return std::log(x); }
+L reference_log(L x) {
+  return std::log(x);
+}
 template <class L>
-L reference_log1p(L x) { return std::log1p(x); }
+L reference_log1p(L x) {
+  return std::log1p(x);
+}
 template <class L>
-L reference_tanh(L x) { return std::tanh(x); }
+L reference_tanh(L x) {
+  return std::tanh(x);
+}
 template <class L>
-L reference_erf(L x) { return std::erf(x); }
+L reference_erf(L x) {
+  return std::erf(x);
+}
 template <class L>
-L reference_sin(L x) { return std::sin(x); }
+L reference_sin(L x) {
+  return std::sin(x);
+}
 template <class L>
-L reference_cos(L x) { return std::cos(x); }
+L reference_cos(L x) {
+  return std::cos(x);
+}
 template <class L>
-L reference_sqrt(L x) { return std::sqrt(x); }
+L reference_sqrt(L x) {
+  return std::sqrt(x);
+}
 template <class L>
-L reference_rsqrt(L x) { return 1 / std::sqrt(x); }
+L reference_rsqrt(L x) {
+  return 1 / std::sqrt(x);
+}
 template <class L>
-L reference_floor(L x) { return std::floor(x); }
+L reference_floor(L x) {
+  return std::floor(x);
+}
 template <class L>
-L reference_ceil(L x) { return std::ceil(x); }
+L reference_ceil(L x) {
+  return std::ceil(x);
+}
 template <class L>
-L reference_round(L x) { return std::nearbyint(x); }
+L reference_round(L x) {
+  return std::nearbyint(x);
+}
 template <class L>
-L reference_abs(L x) { return std::fabs(x); }
+L reference_abs(L x) {
+  return std::fabs(x);
+}
 template <class L>
-L reference_sigmoid(L x) { return 1 / (1 + std::exp(-x)); }
+L reference_sigmoid(L x) {
+  return 1 / (1 + std::exp(-x));
+}
 template <class L>
-L reference_softplus(L x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+L reference_softplus(L x) {
+  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
 TAGMA_TEST_FUNCTION(exp)
 TAGMA_TEST_FUNCTION(exp_of_negative)
 TAGMA_TEST_FUNCTION(expm1)
@@ -90,7 +128,8 @@ struct unary_loop_of {
   }
 };
 template <class F, class T>
-using unary_loop = cpu::with_wide<unary_loop_of<F, 8>, unary_loop_of<F, sizeof(T) == 8 ? cpu::wide_eight : cpu::wide_width>>;
+using unary_loop =
+    cpu::with_wide<unary_loop_of<F, 8>, unary_loop_of<F, sizeof(T) == 8 ? cpu::wide_eight : cpu::wide_width>>;
 // The distance of `y` from the exact result in units in the last place of T near that result.
 template <class T, class L>
 double ulps(T y, L exact) {

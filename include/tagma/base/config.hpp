@@ -147,10 +147,11 @@
 #endif
 /// @}
 
-/// Instructions of x86-64 on vectors of floating elements, of which `of` is "ps" or "pd": AVX2 for 32 bytes, AVX-512 for
+/// Instructions of x86-64 on vectors of floating elements, of which `of` is "ps" or "pd": AVX2 for 32 bytes, AVX-512
+/// for
 /// 64. 1 where vectors have them, which takes text as above: rounding to integers, roots, their reciprocals within
-/// 2^-14, c less a b rounded once, x 2^n with an integral n, the larger and the smaller one, and the second where they are equal or one is a NaN.
-/// And whether a bit is set, or a signed integer greater than another (`of` is "d" or "q").
+/// 2^-14, c less a b rounded once, x 2^n with an integral n, the larger and the smaller one, and the second where they
+/// are equal or one is a NaN. And whether a bit is set, or a signed integer greater than another (`of` is "d" or "q").
 /// @{
 #if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
 #define TAGMA_HAS_VECTOR_TEXT 0
@@ -165,8 +166,7 @@
 #define TAGMA_LARGER_64(y, a, b, of) asm("vmax" of " %2, %1, %0" : "=v"(y) : "v"(a), "vm"(b))
 #define TAGMA_SMALLER_64(y, a, b, of) asm("vmin" of " %2, %1, %0" : "=v"(y) : "v"(a), "vm"(b))
 #define TAGMA_ANY_BIT_32(any, v) asm("vptest %1, %1" : "=@ccnz"(any) : "x"(v))
-#define TAGMA_ANY_BIT_64(any, v) \
-  asm("vptestmd %1, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(v) : "k7")
+#define TAGMA_ANY_BIT_64(any, v) asm("vptestmd %1, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(v) : "k7")
 #define TAGMA_ANY_GREATER_64(any, a, b, of) \
   asm("vpcmpgt" of " %2, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(a), "vm"(b) : "k7")
 #endif

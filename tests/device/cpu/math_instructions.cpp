@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The functions of packs with the instructions that programs give them, where math.cpp tests formulas for all processors.
+// The functions of packs with the instructions that programs give them, where math.cpp tests formulas for all
+// processors.
 #include "support/accuracy.hpp"
 
 #include <catch2/catch.hpp>
@@ -57,8 +58,9 @@ double worst(T low, T high, int n = 40000) {
 template <class T>
 std::vector<T> special() {
   using l = std::numeric_limits<T>;
-  std::vector<T> x{T(0), l::denorm_min(), l::min() / 2, l::min(), l::min() * 3, T(1), T(6), T(708.5), T(745), T(87.5),
-                   T(103.5), T(16384), T(65536), T(1e30), l::max(), l::infinity(), l::quiet_NaN()};
+  std::vector<T> x{T(0),     l::denorm_min(), l::min() / 2, l::min(),      l::min() * 3,  T(1),
+                   T(6),     T(708.5),        T(745),       T(87.5),       T(103.5),      T(16384),
+                   T(65536), T(1e30),         l::max(),     l::infinity(), l::quiet_NaN()};
   const std::size_t n = x.size();
   for (std::size_t i = 0; i < n; ++i) x.push_back(-x[i]);
   for (std::size_t i = 0; i < 8; ++i) x.push_back(T(0.5));  // packs with one such lane among others
@@ -126,8 +128,9 @@ TEMPLATE_TEST_CASE("roots are the nearest numbers", "[math]", float, double) {
   std::vector<T> x;
   for (int i = 0; i < 100000; ++i) {
     const T root = mantissas(random);
-    const T short_root = static_cast<T>(static_cast<float>(root) * 0x1p11f - static_cast<float>(root)) ;
-    for (const T square : {root * root, short_root * short_root, std::fma(root, root, root * std::numeric_limits<T>::epsilon())})
+    const T short_root = static_cast<T>(static_cast<float>(root) * 0x1p11f - static_cast<float>(root));
+    for (const T square :
+         {root * root, short_root * short_root, std::fma(root, root, root * std::numeric_limits<T>::epsilon())})
       x.insert(x.end(), {square, std::nextafter(square, T(0)), std::nextafter(square, T(1e9)), square * 2});
   }
   for (int i = -30; i < 30; ++i)

@@ -150,25 +150,32 @@ TAGMA_INLINE pack<T, W> expm1_part(const pack<T, W>& argument) {
   return bounded_expm1(larger(splat<P>(c::expm1_low), smaller(splat<P>(c::exp_high), argument)));
 }
 
-// x less by `zero_exponent` = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for positive normal x.
+// Exponents of logarithms have an offset, so that they stay positive where numbers below the normal ones have theirs.
+template <class T>
+inline constexpr unsigned_of<T> log_offset = static_cast<unsigned_of<T>>(unsigned_of<T>{64} << ieee<T>::fraction_bits);
+template <>
+inline constexpr std::uint32_t log_offset<float> = std::uint32_t{32} << ieee<float>::fraction_bits;
+
+// `bits` of a number = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2). They are those of a positive normal number, or
+// what `normal_bits` gives.
 template <class T, int W>
-TAGMA_INLINE void reduce_log(const pack<T, W>& x, const pack<T, W>& zero_exponent, pack<T, W>& e, pack<T, W>& f) {
+TAGMA_INLINE void reduce_log(const pack<unsigned_of<T>, W>& bits, pack<T, W>& e, pack<T, W>& f) {
   using c = ieee<T>;
   using U = unsigned_of<T>;
-  constexpr U one = static_cast<U>(static_cast<U>(c::bias) << c::fraction_bits);
-  const auto bits = reinterpret<U>(x);
-  const auto shifted = bits - c::sqrt_half + one;
+  constexpr U one = static_cast<U>(static_cast<U>(c::bias) << c::fraction_bits), offset = one + log_offset<T>;
+  constexpr T zero_exponent = c::integral + static_cast<T>(offset >> c::fraction_bits);
+  const auto shifted = bits + static_cast<U>(offset - c::sqrt_half);
   e = reinterpret<T>((shifted >> c::fraction_bits) | __builtin_bit_cast(U, c::integral)) - zero_exponent;
-  f = reinterpret<T>(bits - ((shifted & c::exponent) - one)) - T{1};
+  f = reinterpret<T>(bits - ((shifted & static_cast<U>(c::sign | c::exponent)) - offset)) - T{1};
 }
-// What `biased` is where e is 0: of normal numbers, and of smaller ones, which `normal` multiplies.
-template <class T>
-inline constexpr T zero_exponent = ieee<T>::integral + static_cast<T>(ieee<T>::bias);
+// Those of the number times 2^k that is normal, less k in the exponent, which may wrap around.
 template <class T, int W>
-TAGMA_INLINE void make_normal(pack<T, W>& x, pack<T, W>& exponent) {
-  const auto tiny = x < ieee<T>::smallest;
-  x = select(tiny, x * (ieee<T>::integral * T{4}), x);
-  exponent = select(tiny, exponent + static_cast<T>(ieee<T>::fraction_bits + 2), exponent);
+TAGMA_INLINE pack<unsigned_of<T>, W> normal_bits(const pack<T, W>& x) {
+  using c = ieee<T>;
+  using U = unsigned_of<T>;
+  const auto tiny = x < c::smallest;
+  const auto bits = reinterpret<U>(select(tiny, x * (c::integral * T{4}), x));
+  return select(tiny, bits - static_cast<U>(U{c::fraction_bits + 2} << c::fraction_bits), bits);
 }
 // True if a lane is not finite, or below 2^`Above` times the least normal number: one comparison, of integers whose
 // order is turned about.
@@ -195,11 +202,11 @@ TAGMA_INLINE pack<double, W> log_series(const pack<double, W>& z) {
 }
 
 template <int W>
-TAGMA_INLINE pack<float, W> log_positive(const pack<float, W>& x, const pack<float, W>& exponent) {
+TAGMA_INLINE pack<float, W> log_positive(const pack<std::uint32_t, W>& bits) {
   using P = pack<float, W>;
   using c = ieee<float>;
   P e, f;
-  reduce_log(x, exponent, e, f);
+  reduce_log(bits, e, f);
   auto p = mul_add(f, splat<P>(0.0691554903f), -0.117898697f);
   p = mul_add(p, f, 0.118729243f);
   p = mul_add(p, f, -0.123843341f);
@@ -214,11 +221,11 @@ TAGMA_INLINE pack<float, W> log_positive(const pack<float, W>& x, const pack<flo
   return mul_add(e, splat<P>(c::ln2_hi), f + y);
 }
 template <int W>
-TAGMA_INLINE pack<double, W> log_positive(const pack<double, W>& x, const pack<double, W>& exponent) {
+TAGMA_INLINE pack<double, W> log_positive(const pack<std::uint64_t, W>& bits) {
   using P = pack<double, W>;
   using c = ieee<double>;
   P e, f;
-  reduce_log(x, exponent, e, f);
+  reduce_log(bits, e, f);
   const P h = f * f * 0.5;
   const P s = f / (f + 2.0);
   const P z = s * s;
@@ -236,21 +243,21 @@ TAGMA_INLINE pack<T, W> log_elsewhere(const pack<T, W>& x, const pack<T, W>& fin
   return select(!(x >= T{0}), splat<P>(c::nan), y);
 }
 template <class T, int W>
-TAGMA_INLINE pack<T, W> log_part(const pack<T, W>& argument) {
-  pack<T, W> x = argument, exponent = splat<pack<T, W>>(zero_exponent<T>);
-  const bool special = any_special<0>(argument);
+TAGMA_INLINE pack<T, W> log_part(const pack<T, W>& x) {
+  auto bits = reinterpret<unsigned_of<T>>(x);
+  const bool special = any_special<0>(x);
   if (special) [[unlikely]]
-    make_normal(x, exponent);
-  const pack<T, W> y = log_positive(x, exponent);
+    bits = normal_bits(x);
+  const auto y = log_positive(bits);
   if (!special) [[likely]]
     return y;
-  return log_elsewhere(argument, y);
+  return log_elsewhere(x, y);
 }
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> log1p_part(const pack<T, W>& x) {
   const auto u = x + T{1};
-  const auto corrected = log_positive(u, splat<pack<T, W>>(zero_exponent<T>)) - ((u - T{1}) - x) / u;
+  const auto corrected = log_positive(reinterpret<unsigned_of<T>>(u)) - ((u - T{1}) - x) / u;
   return log_elsewhere(u, select(x == T{0}, x, corrected));
 }
 

@@ -12,8 +12,8 @@
 
 namespace tagma::device::cpu {
 
-/// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones. Vectors of 64 bytes
-/// are for loops that are compiled for AVX-512: sixteen elements of four bytes, and those of `wide_eight`.
+/// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones. Vectors of 64
+/// bytes are for loops that are compiled for AVX-512: sixteen elements of four bytes, and those of `wide_eight`.
 #if defined(__x86_64__)
 inline constexpr int native_bytes = 32, wide_bytes = 64;
 #else

@@ -15,18 +15,18 @@ namespace tagma::device::cpu {
 
 namespace detail {
 #if TAGMA_HAS_VECTOR_TEXT
-#define TAGMA_INTEGRAL(x, how)                                              \
-  if constexpr (sizeof(x) == 64 || sizeof(x) == 32) {                       \
-    pack<T, W> r;                                                           \
-    if constexpr (sizeof(x) == 64 && same<T, float>)                        \
-      TAGMA_INTEGRAL_64(r.v, x.v, how, "ps");                               \
-    else if constexpr (sizeof(x) == 64)                                     \
-      TAGMA_INTEGRAL_64(r.v, x.v, how, "pd");                               \
-    else if constexpr (same<T, float>)                                      \
-      TAGMA_INTEGRAL_32(r.v, x.v, how, "ps");                               \
-    else                                                                    \
-      TAGMA_INTEGRAL_32(r.v, x.v, how, "pd");                               \
-    return r;                                                               \
+#define TAGMA_INTEGRAL(x, how)                        \
+  if constexpr (sizeof(x) == 64 || sizeof(x) == 32) { \
+    pack<T, W> r;                                     \
+    if constexpr (sizeof(x) == 64 && same<T, float>)  \
+      TAGMA_INTEGRAL_64(r.v, x.v, how, "ps");         \
+    else if constexpr (sizeof(x) == 64)               \
+      TAGMA_INTEGRAL_64(r.v, x.v, how, "pd");         \
+    else if constexpr (same<T, float>)                \
+      TAGMA_INTEGRAL_32(r.v, x.v, how, "ps");         \
+    else                                              \
+      TAGMA_INTEGRAL_32(r.v, x.v, how, "pd");         \
+    return r;                                         \
   }
 #else
 #define TAGMA_INTEGRAL(x, how)
@@ -92,7 +92,7 @@ TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
 #if TAGMA_HAS_VECTOR_TEXT
   if constexpr (sizeof(x) >= 32) {
     if constexpr (sizeof(x) == 64)
-      if (!any_special<same<T, float> ? 60 : 120>(x)) [[likely]]
+      if (!any_special < same<T, float> ? 60 : 120 > (x)) [[likely]]
         return root_by_steps(x);
     pack<T, W> r;
     if constexpr (same<T, float>)

@@ -132,9 +132,8 @@ template <int W>
 TAGMA_INLINE pack<double, W> pow_positive(const pack<double, W>& x, const pack<double, W>& y) {
   using P = pack<double, W>;
   using c = ieee<double>;
-  P e, f, normal = x, exponent = splat<P>(zero_exponent<double>);
-  make_normal(normal, exponent);
-  reduce_log(normal, exponent, e, f);
+  P e, f;
+  reduce_log(normal_bits(x), e, f);
   const P d = f + 2.0, d_lo = f - (d - 2.0);
   const P s = f / d;
   const P sh = upper_bits(s), sl = s - sh, dh = upper_bits(d), dl = d - dh;

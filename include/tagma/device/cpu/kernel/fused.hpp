@@ -267,8 +267,9 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
   using result = typename detail::last_of<Operation...>::stored_type;
 
-  /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains of
-  /// the last pack goes through padded copies, so that there is one copy of the code.
+  /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains is
+  /// computed with the last elements before it once more, or, where the result is in the place of what is read or there
+  /// are no such elements, in padded copies: so there is one copy of the code.
   template <int W>
   struct body_of {
     static constexpr int lanes = cpu::lanes_of<W>;
@@ -291,14 +292,17 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
           (cpu::detail::compute_slot<W, static_cast<int>(load_count + O)>(s, Operation{}), ...);
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
-        if (to != out) {
-          return cpu::detail::copy_rest<sizeof(result)>(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)),
-                                                        to, rest);
+        constexpr auto size = static_cast<std::int64_t>(sizeof(result));
+        if (to == padded[load_count]) return cpu::detail::copy_rest<sizeof(result)>(out + (n - rest) * size, to, rest);
+        if (rest == 0 || to != out) return;
+        if (n >= lanes && ((!Load::contiguous || from[L] != out) && ...)) {
+          ((from[L] += (n - lanes) * static_cast<std::int64_t>(sizeof(typename Load::stored_type))), ...);
+          to += (n - lanes) * size;
+        } else {
+          (cpu::detail::pad<W, Load>(padded[L], from[L], n - rest, rest), ...);
+          ((from[L] = padded[L]), ...);
+          to = padded[load_count];
         }
-        if (rest == 0) return;
-        (cpu::detail::pad<W, Load>(padded[L], from[L], n - rest, rest), ...);
-        ((from[L] = padded[L]), ...);
-        to = padded[load_count];
         count = lanes;
       }
     }
@@ -319,7 +323,7 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
     return cpu::detail::prepare_loop(args, cpu::best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(),
-                                     contiguous, cpu::lanes_of<is_wide ? wide_width : cpu::default_width>);
+                                     contiguous, cpu::lanes_of < is_wide ? wide_width : cpu::default_width >);
   }
 
   static constexpr kernel_entry entry{&cpu::detail::run_loop, &prepare};
