@@ -48,14 +48,17 @@ std::vector<T> numbers() {
   }
 }
 
-// Lane-by-lane results of one operation on all pairs of numbers, from both variants of the loop.
-template <class Op>
-struct pair_loop {
+// Lane-by-lane results of one operation on all pairs of numbers, from both variants of the loop: the second one is for
+// AVX-512 where the machine has it.
+template <class Op, int W = 8>
+struct pair_loop_of {
   template <class T, class U>
   TAGMA_INLINE static void run(U* out, const T* a, const T* b, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; i += 8) cpu::store(out + i, Op::apply(cpu::load(a + i), cpu::load(b + i)));
+    for (std::int64_t i = 0; i < n; i += 8) cpu::store(out + i, Op::apply(cpu::load<W>(a + i), cpu::load<W>(b + i)));
   }
 };
+template <class Op>
+using pair_loop = cpu::with_wide<pair_loop_of<Op>, pair_loop_of<Op, cpu::wide_eight>>;
 
 template <class Op, class U, class T, class Reference>
 void check_pairs(const Reference& reference) {
@@ -113,10 +116,12 @@ std::uint64_t wide(T x) {
   return static_cast<std::uint64_t>(x);
 }
 
-template <class U, class T>
-struct convert_loop {
-  TAGMA_INLINE static void run(U* out, const T* in) { cpu::store(out, cpu::convert<U>(cpu::load(in))); }
+template <class U, class T, int W = 8>
+struct convert_loop_of {
+  TAGMA_INLINE static void run(U* out, const T* in) { cpu::store(out, cpu::convert<U>(cpu::load<W>(in))); }
 };
+template <class U, class T>
+using convert_loop = cpu::with_wide<convert_loop_of<U, T>, convert_loop_of<U, T, cpu::wide_eight>>;
 template <class U, class T>
 void check_conversion() {
   T in[8];
@@ -360,6 +365,35 @@ TEMPLATE_TEST_CASE("packs of other widths", "[pack]", float, double, std::int32_
   cpu::set_lane(edited, 6, static_cast<T>(50));
   CHECK(cpu::lane(edited, 6) == 50);
   CHECK(cpu::reduce_max(edited) == 50);
+}
+
+TEMPLATE_TEST_CASE("packs of eight lanes for AVX-512", "[pack]", float, double, std::int64_t, std::int32_t,
+                   std::int16_t, std::int8_t) {
+  using T = TestType;
+  using wide = cpu::pack<T, cpu::wide_eight>;
+  STATIC_REQUIRE(sizeof(wide) == 8 * sizeof(T));
+#if defined(__x86_64__)
+  STATIC_REQUIRE(!cpu::detail::split<T, cpu::wide_eight>);
+#endif
+  T in[9], out[9] = {};
+  for (int i = 0; i < 9; ++i) in[i] = static_cast<T>(i + 1);
+  auto p = cpu::load<cpu::wide_eight>(in);
+  CHECK(cpu::reduce_add(p) == 36);
+  CHECK(cpu::reduce_max(p) == 8);
+  CHECK(cpu::any(p == static_cast<T>(8)));
+  CHECK_FALSE(cpu::any(p == static_cast<T>(9)));
+  CHECK(cpu::all(p < static_cast<T>(9)));
+  cpu::set_lane(p, 7, static_cast<T>(50));
+  CHECK(cpu::lane(p, 7) == 50);
+  cpu::store(out, cpu::splat<wide>(3) + cpu::select(p < static_cast<T>(3), p, -p));
+  for (int i = 0; i < 8; ++i) CHECK(out[i] == static_cast<T>(i < 2 ? i + 4 : i < 7 ? 2 - i : -47));
+  CHECK(out[8] == 0);
+  cpu::store(out, cpu::low_half(p));
+  CHECK(out[3] == 4);
+  cpu::store(out, cpu::high_half(p));
+  CHECK(out[0] == 5);
+  cpu::store(out, cpu::load<cpu::wide_eight>(in, 3));
+  CHECK((out[2] == 3 && out[3] == 0));
 }
 
 TEST_CASE("shifts, bools and masks", "[pack]") {

@@ -95,10 +95,7 @@ TAGMA_INLINE pack<T, W> scaled(const pack<T, W>& y, const pack<T, W>& n, const p
 #if TAGMA_HAS_VECTOR_TEXT
   if constexpr (sizeof(y) == 64) {
     pack<T, W> r;
-    if constexpr (same<T, float>)
-      TAGMA_SCALED_64(r.v, y.v, n.v, "ps");
-    else
-      TAGMA_SCALED_64(r.v, y.v, n.v, "pd");
+    TAGMA_SCALED_64(r.v, y.v, n.v);
     return r;
   }
 #endif

@@ -451,10 +451,7 @@ TAGMA_INLINE pack<T, W> smaller(const pack<T, W>& a, const pack<T, W>& b) {
 #if TAGMA_HAS_VECTOR_TEXT
   if constexpr (detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) {
     pack<T, W> r;
-    if constexpr (detail::same<T, float>)
-      TAGMA_SMALLER_64(r.v, a.v, b.v, "ps");
-    else
-      TAGMA_SMALLER_64(r.v, a.v, b.v, "pd");
+    TAGMA_SMALLER_64(r.v, a.v, b.v);
     return r;
   }
 #endif
@@ -465,10 +462,7 @@ TAGMA_INLINE pack<T, W> larger(const pack<T, W>& a, const pack<T, W>& b) {
 #if TAGMA_HAS_VECTOR_TEXT
   if constexpr (detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) {
     pack<T, W> r;
-    if constexpr (detail::same<T, float>)
-      TAGMA_LARGER_64(r.v, a.v, b.v, "ps");
-    else
-      TAGMA_LARGER_64(r.v, a.v, b.v, "pd");
+    TAGMA_LARGER_64(r.v, a.v, b.v);
     return r;
   }
 #endif
@@ -540,10 +534,7 @@ TAGMA_INLINE bool any_greater(const pack<T, W>& a, const pack<T, W>& b) {
 #if TAGMA_HAS_VECTOR_TEXT
   if constexpr (sizeof(a) == 64 && !detail::split<T, W>) {
     bool set;
-    if constexpr (sizeof(T) == 4)
-      TAGMA_ANY_GREATER_64(set, a.v, b.v, "d");
-    else
-      TAGMA_ANY_GREATER_64(set, a.v, b.v, "q");
+    TAGMA_ANY_GREATER_64(set, a.v, b.v);
     return set;
   }
 #endif

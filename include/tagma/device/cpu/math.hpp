@@ -15,18 +15,15 @@ namespace tagma::device::cpu {
 
 namespace detail {
 #if TAGMA_HAS_VECTOR_TEXT
-#define TAGMA_INTEGRAL(x, how)                        \
-  if constexpr (sizeof(x) == 64 || sizeof(x) == 32) { \
-    pack<T, W> r;                                     \
-    if constexpr (sizeof(x) == 64 && same<T, float>)  \
-      TAGMA_INTEGRAL_64(r.v, x.v, how, "ps");         \
-    else if constexpr (sizeof(x) == 64)               \
-      TAGMA_INTEGRAL_64(r.v, x.v, how, "pd");         \
-    else if constexpr (same<T, float>)                \
-      TAGMA_INTEGRAL_32(r.v, x.v, how, "ps");         \
-    else                                              \
-      TAGMA_INTEGRAL_32(r.v, x.v, how, "pd");         \
-    return r;                                         \
+#define TAGMA_INTEGRAL(x, how)            \
+  if constexpr (sizeof(x) == 64) {        \
+    auto v = x.v;                         \
+    TAGMA_INTEGRAL_64(v, v, how);         \
+    return {v};                           \
+  } else if constexpr (sizeof(x) == 32) { \
+    auto v = x.v;                         \
+    TAGMA_INTEGRAL_32(v, v, how);         \
+    return {v};                           \
   }
 #else
 #define TAGMA_INTEGRAL(x, how)
@@ -56,10 +53,7 @@ TAGMA_INLINE pack<T, W> ceil_part(const pack<T, W>& x) {
 template <class T, int W>
 TAGMA_INLINE pack<T, W> less_product(const pack<T, W>& c, const pack<T, W>& a, const pack<T, W>& b) {
   auto v = c.v;
-  if constexpr (same<T, float>)
-    TAGMA_LESS_PRODUCT_64(v, a.v, b.v, "ps");
-  else
-    TAGMA_LESS_PRODUCT_64(v, a.v, b.v, "pd");
+  TAGMA_LESS_PRODUCT_64(v, a.v, b.v);
   return {v};
 }
 // By steps from the estimate of the instruction, on units that are free while one divides. What they come to is off by
@@ -69,10 +63,7 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> root_by_steps(const pack<T, W>& x) {
   using P = pack<T, W>;
   P y;
-  if constexpr (same<T, float>)
-    TAGMA_INVERSE_ROOT_64(y.v, x.v, "ps");
-  else
-    TAGMA_INVERSE_ROOT_64(y.v, x.v, "pd");
+  TAGMA_INVERSE_ROOT_64(y.v, x.v);
   P g = x * y, h = y * T(0.5);
   if constexpr (same<T, double>) {
     const P r = less_product(splat<P>(T(0.5)), g, h);
@@ -95,10 +86,7 @@ TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
       if (!any_special < same<T, float> ? 60 : 120 > (x)) [[likely]]
         return root_by_steps(x);
     pack<T, W> r;
-    if constexpr (same<T, float>)
-      TAGMA_ROOT(r.v, x.v, "ps");
-    else
-      TAGMA_ROOT(r.v, x.v, "pd");
+    TAGMA_ROOT(r.v, x.v);
     return r;
   }
 #endif
