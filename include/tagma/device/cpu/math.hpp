@@ -83,7 +83,7 @@ TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
 #if TAGMA_HAS_VECTOR_TEXT
   if constexpr (sizeof(x) >= 32) {
     if constexpr (sizeof(x) == 64)
-      if (!any_special < same<T, float> ? 60 : 120 > (x)) [[likely]]
+      if (!any_special<(same<T, float> ? 60 : 120)>(x)) [[likely]]
         return root_by_steps(x);
     pack<T, W> r;
     TAGMA_ROOT(r.v, x.v);

@@ -323,7 +323,7 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
     return cpu::detail::prepare_loop(args, cpu::best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(),
-                                     contiguous, cpu::lanes_of < is_wide ? wide_width : cpu::default_width >);
+                                     contiguous, cpu::lanes_of<(is_wide ? wide_width : cpu::default_width)>);
   }
 
   static constexpr kernel_entry entry{&cpu::detail::run_loop, &prepare};
