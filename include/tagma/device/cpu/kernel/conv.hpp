@@ -192,9 +192,12 @@ struct widened_copy {
   heap_array<C> values;
 
   const C* widen(const operand& o) {
-    if constexpr (std::is_same_v<T, C>) return o.as<const C>();
-    dispatch<convert_elements>(o.as<const T>(), grow(o.elements()), o.elements());
-    return values.data();
+    if constexpr (std::is_same_v<T, C>) {
+      return o.as<const C>();
+    } else {
+      dispatch<convert_elements>(o.as<const T>(), grow(o.elements()), o.elements());
+      return values.data();
+    }
   }
   C* room(const operand& o) {
     if constexpr (std::is_same_v<T, C>) return o.as<C>();

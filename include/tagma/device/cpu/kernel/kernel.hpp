@@ -38,14 +38,16 @@ struct scratch final : kernel_state {
 };
 
 /// Copies with a conversion, and rounds where the target has 16 bits.
-struct convert_elements {
+template <int Lanes>
+struct convert_elements_of {
   template <class From, class To>
   TAGMA_INLINE static void run(const From* from, To* to, std::int64_t n) {
-    for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
-    const int rest = static_cast<int>(n % 8);
-    if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
+    for (std::int64_t i = 0; i + Lanes <= n; i += Lanes) store(to + i, load<Lanes>(from + i));
+    const int rest = static_cast<int>(n % Lanes);
+    if (rest > 0) store(to + n - rest, load<Lanes>(from + n - rest, rest), rest);
   }
 };
+using convert_elements = with_wide<convert_elements_of<default_width>, convert_elements_of<wide_width>>;
 
 /// Where a kernel forms sums: in its result, or for 16-bit floats in wider ones that it keeps.
 template <class T>

@@ -7,11 +7,14 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
+#include "tagma/device/cpu/few_rows_half.hpp"
 #include "tagma/device/cpu/gemm.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/kernel/matmul_batch.hpp"
 #include "tagma/device/cpu/kernel/matmul_onednn.hpp"
 #include "tagma/device/cpu/onednn_primitives.hpp"
+#include "tagma/device/cpu/turned_halves.hpp"
+#include "tagma/device/cpu/widened_blocks.hpp"
 #include "tagma/device/product.hpp"
 
 namespace tagma::device {
@@ -67,20 +70,79 @@ TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, c
 }
 #endif
 
-/// Operands of 16-bit floats are widened once, the product is rounded once.
+/// A product of 16-bit floats is one of its own, or widens its operands once; each sum is rounded once.
 struct half_product final : kernel_state {
   explicit half_product(const kernel_args& args, bool widens);
   heap_array<float> values;
   operand in[2];
   kernel_args wide;
   owned<kernel_state> product;
+  bool few = false, blocks = false;  ///< it is one of `few_rows_of_halves`, or of `widened_blocks`
 #if TAGMA_ONEDNN_PRIMITIVES
   owned<bfloat_product> whole;  ///< what is not widened at all
   owned<kernel_state> batch;    ///< the same of a batch, a `bfloat_batch`
 #endif
 };
 
-owned<kernel_state> prepare_half_product(const kernel_args& args, [[maybe_unused]] const run_context& context);
+/// Multiplications from which on operands are widened block by block.
+inline constexpr std::int64_t large_half_product = std::int64_t{1} << 22;
+
+template <class T>
+TAGMA_COLD owned<kernel_state> prepare_half_product(const kernel_args& args,
+                                                    [[maybe_unused]] const run_context& context) {
+  const product_extents p(args);
+  gemm_args<T> g;
+  if (p.one) g = plain_product<T>(args);
+  const bool few = p.one && has_few_rows_of_halves(g);
+#if TAGMA_ONEDNN_PRIMITIVES
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (p.one && !(few && g.m == 1))
+      if (owned<bfloat_product> whole = bfloat_product::make(g, args.repeated); whole != nullptr) {
+        auto state = make_owned<half_product>(args, false);
+        state->whole = std::move(whole);
+        return state;
+      }
+#endif
+  const bool blocks = p.one && !few && g.m * g.n * g.k >= large_half_product;
+  auto state = make_owned<half_product>(args, !few && !blocks);
+  state->few = few, state->blocks = blocks;
+  if (few) return state;
+  if (blocks) {
+    state->values = heap_array<float>(widened_blocks(g).size());
+    return state;
+  }
+#if TAGMA_ONEDNN_PRIMITIVES
+  state->product = prepare_product(state->wide, context);
+  state->wide.state = state->product.get();
+#endif
+  return state;
+}
+
+/// A product that is not widened as a whole.
+template <class T>
+void multiply_halves(const gemm_args<T>& g, const half_product& state, bool repeated, const run_context& context) {
+  if (state.few) {
+    const product_split split(g.m, g.n, g.k, repeated, true);
+    const auto part = [&](std::int64_t t) {
+      const gemm_args<T> one = split.part(g, t);
+      dispatch<few_rows_of_halves<T>, const gemm_args<T>*>(&one);
+    };
+    return split.parts == 1 ? part(0) : context.threads->parallel_for(split.parts, part);
+  }
+  const widened_blocks<T> blocks(g);
+  blocks.widen(state.values.data(), context);
+  context.threads->parallel_for(blocks.count, [&](std::int64_t t) { blocks.run(t, state.values.data()); });
+}
+
+/// The first matrix row by row, where it is given column by column.
+template <class T>
+void turn_first(const gemm_args<T>& g, T* turned, const run_context& context) {
+  constexpr std::int64_t high = 4 * turn_halves::strip;
+  context.threads->parallel_for(pieces(g.m, high), [&](std::int64_t t) {
+    const std::int64_t row = t * high;
+    dispatch<turn_halves>(g.a + row, g.lda, g.k, g.m - row < high ? g.m - row : high, turned + row * g.k, g.k);
+  });
+}
 
 /// @tparam Batches whether it may be a batch
 template <class T, bool Batches>
@@ -92,9 +154,14 @@ void matmul_half(const kernel_args& args, const run_context& context) {
   if constexpr (std::is_same_v<T, bfloat16>) {
     if constexpr (Batches)
       if (state.batch != nullptr) return static_cast<const bfloat_batch<T>*>(state.batch.get())->run(args, context);
-    if (state.whole != nullptr) return state.whole->run(plain_product<T>(args), context);
+    if (state.whole != nullptr) {
+      const gemm_args<T> g = plain_product<T>(args);
+      if (T* const turned = state.whole->turned(); turned != nullptr) turn_first(g, turned, context);
+      return state.whole->run(g, context);
+    }
   }
 #endif
+  if (state.few || state.blocks) return multiply_halves(plain_product<T>(args), state, args.repeated, context);
   for (std::size_t i = 0; i < 2; ++i)
     dispatch<convert_elements>(args.in[i].as<const T>(), state.in[i].as<float>(), args.in[i].elements());
   if constexpr (Batches)
@@ -108,7 +175,7 @@ void matmul_half(const kernel_args& args, const run_context& context) {
 template <class T>
 TAGMA_COLD owned<kernel_state> prepare_half_batch(const kernel_args& args, const run_context& context) {
   const product_extents p(args);
-  if (p.one) return prepare_half_product(args, context);
+  if (p.one) return prepare_half_product<T>(args, context);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<T, bfloat16>)
     if (owned<kernel_state> batch = bfloat_batch<T>::make(args); batch != nullptr) {
@@ -117,7 +184,7 @@ TAGMA_COLD owned<kernel_state> prepare_half_batch(const kernel_args& args, const
       return state;
     }
 #endif
-  return is_small(product_batch<T>(args).first) ? nullptr : prepare_half_product(args, context);
+  return is_small(product_batch<T>(args).first) ? nullptr : prepare_half_product<T>(args, context);
 }
 
 /// Only one of both is compiled.
@@ -135,7 +202,7 @@ constexpr kernel_entry product_entry() {
   if constexpr (size_of(Out) == 2 && Batches)
     return {&matmul_half<T, true>, &prepare_half_batch<T>};
   else if constexpr (size_of(Out) == 2)
-    return {&matmul_half<T, false>, &prepare_half_product};
+    return {&matmul_half<T, false>, &prepare_half_product<T>};
 #if TAGMA_ONEDNN_PRIMITIVES
   else if constexpr (Out == dtype::float32)
     return {products<T, Batches>(), &prepare_product};

@@ -6,7 +6,6 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/matmul.hpp"
-#include "tagma/device/cpu/onednn_primitives.hpp"
 
 namespace tagma::device::cpu::detail {
 
@@ -19,24 +18,6 @@ TAGMA_COLD TAGMA_DECL half_product::half_product(const kernel_args& args, bool w
   in[1] = {in[0].data + 4 * args.in[0].elements(), dtype::float32, in[1].dims};
   wide.out = {in[1].data + 4 * args.in[1].elements(), dtype::float32, wide.out.dims};
   wide.in = in;
-}
-
-TAGMA_COLD TAGMA_DECL owned<kernel_state> prepare_half_product(const kernel_args& args,
-                                                               [[maybe_unused]] const run_context& context) {
-#if TAGMA_ONEDNN_PRIMITIVES
-  owned<bfloat_product> whole;
-  if (args.out.type == dtype::bfloat16 && product_extents(args).one)
-    whole = bfloat_product::make(plain_product<bfloat16>(args), args.repeated);
-  auto state = make_owned<half_product>(args, whole == nullptr);
-  if (whole == nullptr) {
-    state->product = prepare_product(state->wide, context);
-    state->wide.state = state->product.get();
-  }
-  state->whole = std::move(whole);
-#else
-  auto state = make_owned<half_product>(args, true);
-#endif
-  return state;
 }
 
 }  // namespace tagma::device::cpu::detail

@@ -95,14 +95,15 @@ class bfloat_product final {
   [[nodiscard]] static owned<bfloat_product> make(const gemm_args<bfloat16>& g, bool repeated);
 
   void run(const gemm_args<bfloat16>& g, const run_context& context);
+  /// Where the first matrix is expected row by row, if it is given column by column: oneDNN 2 has nothing quick for
+  /// that.
+  [[nodiscard]] bfloat16* turned() const { return turned_.data(); }
 
  private:
   explicit bfloat_product(const gemm_args<bfloat16>& g, const product_split& split) : whole_(g), split_(split) {}
 
   /// A primitive for each part; false if there is none.
   [[nodiscard]] bool plan();
-  /// The first matrix row by row, if it is given column by column: oneDNN 2 has nothing quick for that.
-  void turn(const gemm_args<bfloat16>& g, const run_context& context);
 
   gemm_args<bfloat16> whole_;  ///< without its addresses
   product_split split_;

@@ -6,7 +6,6 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/matmul_onednn.hpp"
-#include "tagma/device/cpu/kernel/transpose.hpp"
 #include "tagma/device/cpu/onednn_primitives.hpp"
 
 namespace tagma::device::cpu::detail {
@@ -121,23 +120,10 @@ TAGMA_COLD TAGMA_DECL bool bfloat_product::plan() {
   return true;
 }
 
-TAGMA_DECL void bfloat_product::turn(const gemm_args<bfloat16>& g, const run_context& context) {
-  constexpr std::int64_t size = sizeof(bfloat16), high = block_bytes / size;
-  context.threads->parallel_for(pieces(g.m, high), [&](std::int64_t t) {
-    const std::int64_t row = t * high;
-    move_block<std::uint16_t>(reinterpret_cast<std::byte*>(turned_.data() + row * g.k),
-                              reinterpret_cast<const std::byte*>(g.a + row), g.m - row < high ? g.m - row : high, g.k,
-                              g.k * size, g.lda * size);
-  });
-}
-
 TAGMA_COLD TAGMA_DECL void bfloat_product::run(const gemm_args<bfloat16>& g, const run_context& context) {
   gemm_args<bfloat16> all = whole_;
   all.a = g.a, all.b = g.b, all.c = g.c;
-  if (g.transpose_a && !all.transpose_a) {
-    turn(g, context);
-    all.a = turned_.data();
-  }
+  if (g.transpose_a && !all.transpose_a) all.a = turned_.data();
   const auto part = [&](std::int64_t t) {
     const gemm_args<bfloat16> one = split_.part(all, t);
     parts_[t]->run(one.a, one.b, one.c);
