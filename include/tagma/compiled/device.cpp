@@ -10,7 +10,6 @@
 #include "tagma/device/cpu/kernel/decode_csv.ipp"
 #include "tagma/device/cpu/kernel/exchange.ipp"
 #include "tagma/device/cpu/kernel/iterator.ipp"
-#include "tagma/device/cpu/kernel/matmul.ipp"
 #include "tagma/device/cpu/kernel/matmul_integer.ipp"
 #include "tagma/device/cpu/kernel/matmul_onednn.ipp"
 #include "tagma/device/cpu/kernel/moments.ipp"

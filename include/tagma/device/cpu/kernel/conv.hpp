@@ -185,32 +185,30 @@ class matrix_convolution {
   runtime::aligned_bytes scratch_;
 };
 
-/// Numbers that are computed as another type than they are stored in.
+/// Numbers as the type that they are computed in.
 template <class T>
 struct widened_copy {
+  static const T* widen(const operand& o) { return o.as<const T>(); }
+  static T* room(const operand& o) { return o.as<T>(); }
+  static void narrow(const operand&) {}
+};
+template <class T>
+  requires(!std::is_same_v<T, compute_t<T>>)
+struct widened_copy<T> {
   using C = compute_t<T>;
   heap_array<C> values;
 
   const C* widen(const operand& o) {
-    if constexpr (std::is_same_v<T, C>) {
-      return o.as<const C>();
-    } else {
-      dispatch<convert_elements>(o.as<const T>(), grow(o.elements()), o.elements());
-      return values.data();
-    }
+    dispatch<convert_elements>(o.as<const T>(), room(o), o.elements());
+    return values.data();
   }
   C* room(const operand& o) {
-    if constexpr (std::is_same_v<T, C>) return o.as<C>();
-    return grow(o.elements());
-  }
-  C* grow(std::int64_t elements) {
-    const auto size = static_cast<std::size_t>(elements);
+    const auto size = static_cast<std::size_t>(o.elements());
     if (values.size() < size) values = heap_array<C>(size);
     return values.data();
   }
   void narrow(const operand& o) const {
-    if constexpr (!std::is_same_v<T, C>)
-      dispatch<convert_elements>(static_cast<const C*>(values.data()), o.as<T>(), o.elements());
+    dispatch<convert_elements>(static_cast<const C*>(values.data()), o.as<T>(), o.elements());
   }
 };
 

@@ -36,6 +36,8 @@ TAGMA_WIDE_LOOP(op::sqrt, 2)
 TAGMA_WIDE_LOOP(op::rsqrt, 2)
 #undef TAGMA_LONG_FORMULA
 #undef TAGMA_WIDE_LOOP
+template <>
+inline constexpr bool computes_doubles<ir::key<op::power>> = true;
 
 }  // namespace cpu
 }  // namespace tagma::device

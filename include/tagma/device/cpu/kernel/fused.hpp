@@ -6,6 +6,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
+#include "tagma/device/cpu/kernel/half_bits.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/kernel_table.hpp"
 #include "tagma/device/loop.hpp"
@@ -102,13 +103,17 @@ TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>)
     slot<I>(s) = separate(call_for_half<Operation, out, stored<Type>, A, B, C>(s));
 }
 
+/// What is said of an operation.
+/// @{
 template <const char& Operation, dtype Type, int A, int B, int C>
 [[nodiscard]] constexpr std::size_t longest_wide(operation_of<Operation, Type, A, B, C>) {
   return longest_wide_loop<Operation>;
 }
-template <class... Step>
-inline constexpr bool has_eight_bytes = ((sizeof(typename Step::stored_type) == 8) || ...);
-
+template <const char& Operation, dtype Type, int A, int B, int C>
+[[nodiscard]] constexpr bool has_doubles(operation_of<Operation, Type, A, B, C>) {
+  return computes_doubles<Operation>;
+}
+/// @}
 /// What a loop knows of its extents, and its function.
 struct loop_state final : kernel_state {
   explicit loop_state(const kernel_args& args) : extents(args) {}
@@ -315,15 +320,21 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
       span(out, in, n, l, std::make_index_sequence<operation_count>{}, cpu::detail::held_load<W, Load>(in[L])...);
     }
   };
-  static constexpr bool is_wide = ((operation_count <= cpu::detail::longest_wide(Operation{})) || ...);
-  static constexpr int wide_width =
-      cpu::detail::has_eight_bytes<Load..., Operation...> ? cpu::wide_eight : cpu::wide_width;
+  /// The sizes of all elements, of which each is a bit. Those of 16 bits are floats that are widened and rounded.
+  static constexpr std::size_t sizes =
+      (sizeof(typename Load::stored_type) | ... | (sizeof(typename Operation::stored_type) | ...));
+  static constexpr bool has_halves = (sizes & 2) != 0, has_eight_bytes = (sizes & 8) != 0;
+  static constexpr bool is_wide = ((operation_count <= cpu::detail::longest_wide(Operation{})) || ...) ||
+                                  (has_halves && !has_eight_bytes && !(cpu::detail::has_doubles(Operation{}) || ...));
+  static constexpr int wide_width = has_eight_bytes ? cpu::wide_eight : cpu::wide_width;
   struct body : cpu::with_wide<body_of<cpu::default_width>, body_of<wide_width>, is_wide> {};
 
   static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
-    return cpu::detail::prepare_loop(args, cpu::best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(),
-                                     contiguous, cpu::lanes_of<(is_wide ? wide_width : cpu::default_width)>);
+    auto span = cpu::best_variant<body, std::byte*, const std::byte* const*, std::int64_t>();
+    if constexpr (has_halves) span = cpu::detail::loop_of_bits<types<Load...>, types<Operation...>>::or_else(span);
+    return cpu::detail::prepare_loop(args, span, contiguous,
+                                     cpu::lanes_of<(is_wide ? wide_width : cpu::default_width)>);
   }
 
   static constexpr kernel_entry entry{&cpu::detail::run_loop, &prepare};

@@ -26,6 +26,9 @@ namespace tagma::device::cpu {
 /// element-wise operation that computes much, few with one that is faster by those instructions.
 template <const char& Operation>
 inline constexpr std::size_t longest_wide_loop = 0;
+/// True of those that compute with doubles, whatever they are given: loops of 16-bit floats with one are not.
+template <const char& Operation>
+inline constexpr bool computes_doubles = false;
 
 /// Memory of a kernel that keeps nothing from one run to the next.
 template <class T>

@@ -13,7 +13,6 @@
 #include "tagma/device/cpu/kernel/matmul_batch.hpp"
 #include "tagma/device/cpu/kernel/matmul_onednn.hpp"
 #include "tagma/device/cpu/onednn_primitives.hpp"
-#include "tagma/device/cpu/turned_halves.hpp"
 #include "tagma/device/cpu/widened_blocks.hpp"
 #include "tagma/device/product.hpp"
 
@@ -71,16 +70,26 @@ TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, c
 #endif
 
 /// A product of 16-bit floats is one of its own, or widens its operands once; each sum is rounded once.
+template <class T>
 struct half_product final : kernel_state {
-  explicit half_product(const kernel_args& args, bool widens);
+  TAGMA_COLD half_product(const kernel_args& args, bool widens)
+      : values(!widens ? 0 : args.in[0].elements() + args.in[1].elements() + args.out.elements()),
+        in{args.in[0], args.in[1]},
+        wide(args) {
+    if (!widens) return;
+    in[0] = {reinterpret_cast<std::byte*>(values.data()), dtype::float32, in[0].dims};
+    in[1] = {in[0].data + 4 * args.in[0].elements(), dtype::float32, in[1].dims};
+    wide.out = {in[1].data + 4 * args.in[1].elements(), dtype::float32, wide.out.dims};
+    wide.in = in;
+  }
   heap_array<float> values;
   operand in[2];
   kernel_args wide;
   owned<kernel_state> product;
   bool few = false, blocks = false;  ///< it is one of `few_rows_of_halves`, or of `widened_blocks`
 #if TAGMA_ONEDNN_PRIMITIVES
-  owned<bfloat_product> whole;  ///< what is not widened at all
-  owned<kernel_state> batch;    ///< the same of a batch, a `bfloat_batch`
+  owned<bfloat_product<T>> whole;  ///< what is not widened at all
+  owned<kernel_state> batch;       ///< the same of a batch, a `bfloat_batch`
 #endif
 };
 
@@ -97,14 +106,14 @@ TAGMA_COLD owned<kernel_state> prepare_half_product(const kernel_args& args,
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<T, bfloat16>)
     if (p.one && !(few && g.m == 1))
-      if (owned<bfloat_product> whole = bfloat_product::make(g, args.repeated); whole != nullptr) {
-        auto state = make_owned<half_product>(args, false);
+      if (auto whole = bfloat_product<T>::make(g, args.repeated); whole != nullptr) {
+        auto state = make_owned<half_product<T>>(args, false);
         state->whole = std::move(whole);
         return state;
       }
 #endif
   const bool blocks = p.one && !few && g.m * g.n * g.k >= large_half_product;
-  auto state = make_owned<half_product>(args, !few && !blocks);
+  auto state = make_owned<half_product<T>>(args, !few && !blocks);
   state->few = few, state->blocks = blocks;
   if (few) return state;
   if (blocks) {
@@ -120,7 +129,7 @@ TAGMA_COLD owned<kernel_state> prepare_half_product(const kernel_args& args,
 
 /// A product that is not widened as a whole.
 template <class T>
-void multiply_halves(const gemm_args<T>& g, const half_product& state, bool repeated, const run_context& context) {
+void multiply_halves(const gemm_args<T>& g, const half_product<T>& state, bool repeated, const run_context& context) {
   if (state.few) {
     const product_split split(g.m, g.n, g.k, repeated, true);
     const auto part = [&](std::int64_t t) {
@@ -134,41 +143,27 @@ void multiply_halves(const gemm_args<T>& g, const half_product& state, bool repe
   context.threads->parallel_for(blocks.count, [&](std::int64_t t) { blocks.run(t, state.values.data()); });
 }
 
-/// The first matrix row by row, where it is given column by column.
-template <class T>
-void turn_first(const gemm_args<T>& g, T* turned, const run_context& context) {
-  constexpr std::int64_t high = 4 * turn_halves::strip;
-  context.threads->parallel_for(pieces(g.m, high), [&](std::int64_t t) {
-    const std::int64_t row = t * high;
-    dispatch<turn_halves>(g.a + row, g.lda, g.k, g.m - row < high ? g.m - row : high, turned + row * g.k, g.k);
-  });
-}
-
 /// @tparam Batches whether it may be a batch
 template <class T, bool Batches>
 void matmul_half(const kernel_args& args, const run_context& context) {
   if constexpr (Batches)
     if (args.state == nullptr) return multiply_batch<T>(args, context);
-  const auto& state = *static_cast<const half_product*>(args.state);
+  const auto& state = *static_cast<const half_product<T>*>(args.state);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<T, bfloat16>) {
     if constexpr (Batches)
       if (state.batch != nullptr) return static_cast<const bfloat_batch<T>*>(state.batch.get())->run(args, context);
-    if (state.whole != nullptr) {
-      const gemm_args<T> g = plain_product<T>(args);
-      if (T* const turned = state.whole->turned(); turned != nullptr) turn_first(g, turned, context);
-      return state.whole->run(g, context);
-    }
+    if (state.whole != nullptr) return state.whole->run(plain_product<T>(args), context);
   }
 #endif
   if (state.few || state.blocks) return multiply_halves(plain_product<T>(args), state, args.repeated, context);
   for (std::size_t i = 0; i < 2; ++i)
-    dispatch<convert_elements>(args.in[i].as<const T>(), state.in[i].as<float>(), args.in[i].elements());
+    dispatch<convert_elements>(args.in[i].as<const T>(), state.in[i].template as<float>(), args.in[i].elements());
   if constexpr (Batches)
     matmul<float>(state.wide, context);
   else
     matmul_one<float>(state.wide, context);
-  dispatch<convert_elements>(state.wide.out.as<const float>(), args.out.as<T>(), args.out.elements());
+  dispatch<convert_elements>(state.wide.out.template as<const float>(), args.out.as<T>(), args.out.elements());
 }
 
 /// Nothing for small matrices, which are widened one by one.
@@ -179,7 +174,7 @@ TAGMA_COLD owned<kernel_state> prepare_half_batch(const kernel_args& args, const
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<T, bfloat16>)
     if (owned<kernel_state> batch = bfloat_batch<T>::make(args); batch != nullptr) {
-      auto state = make_owned<half_product>(args, false);
+      auto state = make_owned<half_product<T>>(args, false);
       state->batch = std::move(batch);
       return state;
     }
@@ -224,7 +219,3 @@ struct kernel<on_cpu, ir::key<op::matmul>> {
 };
 
 }  // namespace tagma::device
-
-#ifndef TAGMA_COMPILED
-#include "tagma/device/cpu/kernel/matmul.ipp"
-#endif

@@ -13,6 +13,7 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/onednn.hpp"
 #include "tagma/device/cpu/onednn_primitives.hpp"
+#include "tagma/device/cpu/turned_halves.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
 
 namespace tagma::device::cpu::detail {
@@ -88,28 +89,68 @@ class onednn_product final : public kernel_state {
 };
 
 /// A product of bfloat16 matrices on a processor that multiplies them (AVX-512 BF16, AMX), many times as fast as
-/// floats. Sums are those of floats and rounded once, in an order of oneDNN's; denormal numbers count as zero.
+/// floats. Sums are those of floats and rounded once, in an order of oneDNN's; denormal numbers count as zero. A
+/// template, so that programs without such products do not compile it.
+/// @tparam T bfloat16
+template <class T>
 class bfloat_product final {
  public:
   /// A null pointer if the processor does not, or is not to (TAGMA_CPU_LEVEL).
-  [[nodiscard]] static owned<bfloat_product> make(const gemm_args<bfloat16>& g, bool repeated);
+  [[nodiscard]] TAGMA_COLD static owned<bfloat_product> make(const gemm_args<T>& g, bool repeated) {
+    if (machine_level() != level::v4 || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
+    use_one_openmp_thread();
+    const product_split split(g.m, g.n, pieces(g.k, 8), repeated);  // what is quicker is shared later
+    if (split.parts > static_cast<std::int64_t>(most_parts)) return nullptr;
+    owned<bfloat_product> made(new bfloat_product(g, split));
+    if (made->plan()) return made;
+    if (!g.transpose_a) return nullptr;
+    made->whole_.transpose_a = false, made->whole_.lda = g.k;
+    if (!made->plan()) return nullptr;
+    made->turned_ = heap_array<T>(g.m * g.k);
+    return made;
+  }
 
-  void run(const gemm_args<bfloat16>& g, const run_context& context);
-  /// Where the first matrix is expected row by row, if it is given column by column: oneDNN 2 has nothing quick for
-  /// that.
-  [[nodiscard]] bfloat16* turned() const { return turned_.data(); }
+  void run(const gemm_args<T>& g, const run_context& context) {
+    gemm_args<T> all = whole_;
+    all.a = g.a, all.b = g.b, all.c = g.c;
+    if (g.transpose_a && !all.transpose_a) {
+      turn(g, context);
+      all.a = turned_.data();
+    }
+    const auto part = [&](std::int64_t t) {
+      const gemm_args<T> one = split_.part(all, t);
+      parts_[t]->run(one.a, one.b, one.c);
+    };
+    if (split_.parts == 1) return part(0);
+    context.threads->parallel_for(split_.parts, part);
+  }
 
  private:
-  explicit bfloat_product(const gemm_args<bfloat16>& g, const product_split& split) : whole_(g), split_(split) {}
+  explicit bfloat_product(const gemm_args<T>& g, const product_split& split) : whole_(g), split_(split) {}
 
   /// A primitive for each part; false if there is none.
-  [[nodiscard]] bool plan();
+  [[nodiscard]] bool plan() {
+    for (std::int64_t t = 0; t < split_.parts; ++t) {
+      const dnnl_owned_desc desc = onednn_product::describe(split_.part(whole_, t));
+      if (desc == nullptr) return false;
+      parts_[t] = owned<onednn_product>(new onednn_product(desc));
+    }
+    return true;
+  }
+  /// The first matrix row by row, if it is given column by column: oneDNN 2 has nothing quick for that.
+  void turn(const gemm_args<T>& g, const run_context& context) {
+    constexpr std::int64_t high = 4 * turn_halves::strip;
+    context.threads->parallel_for(pieces(g.m, high), [&](std::int64_t t) {
+      const std::int64_t row = t * high, count = g.m - row < high ? g.m - row : high;
+      dispatch<turn_halves>(g.a + row, g.lda, g.k, count, turned_.data() + row * g.k, g.k);
+    });
+  }
 
-  gemm_args<bfloat16> whole_;  ///< without its addresses
+  gemm_args<T> whole_;  ///< without its addresses
   product_split split_;
   static constexpr std::size_t most_parts = 8;
   owned<onednn_product> parts_[most_parts];
-  heap_array<bfloat16> turned_;
+  heap_array<T> turned_;
 };
 
 #endif

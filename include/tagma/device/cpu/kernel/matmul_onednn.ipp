@@ -97,41 +97,6 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_product::describe(dnnl_data_type_t 
   return by.starts_with("brg") && quick ? std::move(chosen) : dnnl_owned_desc();
 }
 
-TAGMA_COLD TAGMA_DECL owned<bfloat_product> bfloat_product::make(const gemm_args<bfloat16>& g, bool repeated) {
-  if (machine_level() != level::v4 || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
-  use_one_openmp_thread();
-  const product_split split(g.m, g.n, pieces(g.k, 8), repeated);  // what is quicker is shared later
-  if (split.parts > static_cast<std::int64_t>(most_parts)) return nullptr;
-  owned<bfloat_product> made(new bfloat_product(g, split));
-  if (made->plan()) return made;
-  if (!g.transpose_a) return nullptr;
-  made->whole_.transpose_a = false, made->whole_.lda = g.k;
-  if (!made->plan()) return nullptr;
-  made->turned_ = heap_array<bfloat16>(g.m * g.k);
-  return made;
-}
-
-TAGMA_COLD TAGMA_DECL bool bfloat_product::plan() {
-  for (std::int64_t t = 0; t < split_.parts; ++t) {
-    const dnnl_owned_desc desc = onednn_product::describe(split_.part(whole_, t));
-    if (desc == nullptr) return false;
-    parts_[t] = owned<onednn_product>(new onednn_product(desc));
-  }
-  return true;
-}
-
-TAGMA_COLD TAGMA_DECL void bfloat_product::run(const gemm_args<bfloat16>& g, const run_context& context) {
-  gemm_args<bfloat16> all = whole_;
-  all.a = g.a, all.b = g.b, all.c = g.c;
-  if (g.transpose_a && !all.transpose_a) all.a = turned_.data();
-  const auto part = [&](std::int64_t t) {
-    const gemm_args<bfloat16> one = split_.part(all, t);
-    parts_[t]->run(one.a, one.b, one.c);
-  };
-  if (split_.parts == 1) return part(0);
-  context.threads->parallel_for(split_.parts, part);
-}
-
 #endif
 
 }  // namespace tagma::device::cpu::detail

@@ -68,6 +68,36 @@ struct scan_rows {
   }
 };
 
+/// The same of 16-bit floats, which are widened and rounded by the vector, some columns at a time.
+template <class T>
+struct scan_rows_of_halves {
+  static constexpr std::int64_t most = 64;
+  template <std::size_t... R>
+  TAGMA_INLINE static void some(const T* from, T* to, std::int64_t n, bool exclusive, bool reverse,
+                                std::index_sequence<R...>) {
+    float values[sizeof...(R)][std::size_t{most}], sums[sizeof...(R)]{}, next[sizeof...(R)];
+    for (std::int64_t first = 0; first < n; first += most) {
+      const std::int64_t count = n - first < most ? n - first : most, at = reverse ? n - first - count : first;
+      (convert_elements::run(from + static_cast<std::int64_t>(R) * n + at, static_cast<float*>(values[R]), count), ...);
+      for (std::int64_t k = 0; k < count; ++k) {
+        const std::int64_t i = reverse ? count - 1 - k : k;
+        ((next[R] = sums[R] + values[R][i]), ...);
+        ((values[R][i] = exclusive ? sums[R] : next[R]), ...);
+        ((sums[R] = next[R]), ...);
+      }
+      (convert_elements::run(static_cast<const float*>(values[R]), to + static_cast<std::int64_t>(R) * n + at, count),
+       ...);
+    }
+  }
+  TAGMA_INLINE static void run(const T* from, T* to, std::int64_t rows, std::int64_t n, bool exclusive, bool reverse) {
+    for (; rows >= 8; rows -= 8, from += 8 * n, to += 8 * n)
+      some(from, to, n, exclusive, reverse, std::make_index_sequence<8>{});
+    for (; rows >= 3; rows -= 3, from += 3 * n, to += 3 * n)
+      some(from, to, n, exclusive, reverse, std::make_index_sequence<3>{});
+    for (; rows > 0; --rows, from += n, to += n) some(from, to, n, exclusive, reverse, std::make_index_sequence<1>{});
+  }
+};
+
 template <class T>
 void cumulative_sum(const kernel_args& args, const run_context& context) {
   const op::around_axis at(args.out.dims, args.attributes[0]);
@@ -76,8 +106,9 @@ void cumulative_sum(const kernel_args& args, const run_context& context) {
   if (at.inner == 1)
     return over_pieces(
         at.outer, at.count * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
-          dispatch<scan_rows<T>>(args.in[0].as<const T>() + first * at.count, args.out.as<T>() + first * at.count,
-                                 last - first, at.count, exclusive, reverse);
+          using body = std::conditional_t<std::is_same_v<T, compute_t<T>>, scan_rows<T>, scan_rows_of_halves<T>>;
+          dispatch<body>(args.in[0].as<const T>() + first * at.count, args.out.as<T>() + first * at.count, last - first,
+                         at.count, exclusive, reverse);
         });
   constexpr std::int64_t most = scan_columns<T>::most;
   const std::int64_t strips = pieces(at.inner, most), width = at.inner < most ? at.inner : most;

@@ -16,6 +16,9 @@ namespace cpu::detail {
 /// What becomes of a row.
 enum class row_kind : std::uint8_t { softmax, log_softmax };
 
+/// 16-bit floats of a row up to which it is widened, once, to where the rest is computed.
+inline constexpr std::int64_t longest_widened = 4096;
+
 /// Where exp(x - maximum) of a row can be kept: not in 16 bits, which would round it.
 template <class T>
 [[nodiscard]] constexpr T* kept_in(T* y) {
@@ -24,7 +27,8 @@ template <class T>
 
 /// The maximum of a row, and the sum of exp(x - maximum), which `keep` receives unless it is null; it may be the row. A
 /// function of its own, for all kernels of this file.
-template <class T>
+/// @tparam W lanes of the exponentials; they are added as eight
+template <class T, int W = 8>
 struct row_sums {
   using C = compute_t<T>;
   using P = pack<C, 8>;
@@ -50,11 +54,21 @@ struct row_sums {
     P sum = splat<P>(C(0));
     const P shift = splat<P>(top);
     // What remains of the last pack comes from a copy, as in loops (fused.hpp); behind it is what adds nothing.
+    std::int64_t begin = 0;
+    if constexpr (W > 8) {
+      const auto wide_shift = splat<pack<C, W>>(top);
+      for (; begin + W <= n; begin += W) {
+        const pack<C, W> e = exp_of_negative(load<W>(x + begin) - wide_shift);
+        sum = sum + low_half(e);
+        sum = sum + high_half(e);
+        if (keep != nullptr) store(keep + begin, e);
+      }
+    }
     T padded[8], kept[8], *end = nullptr;
     for (T& p : padded) p = static_cast<T>(-__builtin_huge_valf());
     const int rest = static_cast<int>(n % 8);
     for (std::int64_t count = n - rest;;) {
-      for (std::int64_t i = 0; i < count; i += 8) {
+      for (std::int64_t i = begin; i < count; i += 8) {
         const P e = exp_of_negative(load<8>(x + i) - shift);
         sum = sum + e;
         if (keep != nullptr) store(keep + i, e);
@@ -62,6 +76,7 @@ struct row_sums {
       if (x == padded || rest == 0) break;
       for (int i = 0; i < rest; ++i) padded[i] = x[count + i];
       x = padded;
+      begin = 0;
       if (keep != nullptr) end = keep + count, keep = kept;
       count = 8;
     }
@@ -142,12 +157,13 @@ template <class T>
 using rest_of_softmax = std::conditional_t<std::is_same_v<T, compute_t<T>>, scaled_part, exponential_part>;
 
 /// y = Part(x, shift, scale), of a row.
-template <class Part, class T, class P>
-TAGMA_INLINE void map_row(const T* x, T* y, std::int64_t n, const P& shift, const P& scale) {
-  T in[8]{}, out[8];
+template <class Part, class From, class T, class P>
+TAGMA_INLINE void map_row(const From* x, T* y, std::int64_t n, const P& shift, const P& scale) {
+  From in[8]{};
+  T out[8];
   const int rest = static_cast<int>(n % 8);
   const std::int64_t whole = n - rest;
-  const T* from = x;
+  const From* from = x;
   T* to = y;
   for (std::int64_t count = whole;;) {
     for (std::int64_t i = 0; i < count; i += 8) store(to + i, Part::of(load<8>(from + i), shift, scale));
@@ -160,6 +176,23 @@ TAGMA_INLINE void map_row(const T* x, T* y, std::int64_t n, const P& shift, cons
   for (int i = 0; i < rest; ++i) y[whole + i] = out[i];
 }
 
+/// The same of numbers that are wider than their results.
+template <class Part, int W>
+struct map_widened_row_of {
+  template <class C, class T>
+  TAGMA_INLINE static void run(const C* x, T* y, std::int64_t n, C shift_by, C scale_by) {
+    const auto shift = splat<pack<C, W>>(shift_by), scale = splat<pack<C, W>>(scale_by);
+    std::int64_t i = 0;
+    for (; i + W <= n; i += W) store(y + i, Part::of(load<W>(x + i), shift, scale));
+    const int rest = static_cast<int>(n - i);
+    if (rest > 0) store(y + i, Part::of(load<W>(x + i, rest), shift, scale), rest);
+  }
+};
+template <class Part>
+using map_widened_row = with_wide<map_widened_row_of<Part, default_width>, map_widened_row_of<Part, wide_width>>;
+template <class C>
+using sums_of_widened_row = with_wide<row_sums<C, default_width>, row_sums<C, wide_width>>;
+
 template <class T, row_kind Kind>
 struct softmax_rows {
   using C = compute_t<T>;
@@ -168,6 +201,8 @@ struct softmax_rows {
   TAGMA_INLINE static void run(const T* x, T* y, std::int64_t rows, std::int64_t n) {
     if (n <= longest_turned)
       for (; rows >= 8; rows -= 8, x += 8 * n, y += 8 * n) eight(x, y, n);
+    if constexpr (!std::is_same_v<T, C>)
+      if (n <= longest_widened) return run_widened(x, y, rows, n);
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
       C top{}, total{};
       T* const kept = Kind == row_kind::softmax ? kept_in(y) : nullptr;
@@ -179,6 +214,20 @@ struct softmax_rows {
   }
 
  private:
+  TAGMA_INLINE static void run_widened(const T* x, T* y, std::int64_t rows, std::int64_t n) {
+    alignas(64) C values[std::size_t{longest_widened}];
+    const std::int64_t whole = (n + wide_width - 1) / wide_width * wide_width;  // behind a row is what adds nothing
+    for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+      C top{}, total{};
+      dispatch<convert_elements>(x, static_cast<C*>(values), n);
+      for (std::int64_t i = n; i < whole; ++i) values[i] = -__builtin_huge_valf();
+      dispatch<sums_of_widened_row<C>>(static_cast<const C*>(values), whole, &top, &total,
+                                       Kind == row_kind::softmax ? static_cast<C*>(values) : nullptr);
+      const C scale = Kind == row_kind::softmax ? C(1) / total : lane(log(splat<P>(total)), 0);
+      using rest = std::conditional_t<Kind == row_kind::softmax, scaled_part, logarithmic_part>;
+      dispatch<map_widened_row<rest>>(static_cast<const C*>(values), y, n, top, scale);
+    }
+  }
   TAGMA_INLINE static void eight(const T* x, T* y, std::int64_t n) {
     eight_rows<T> rows;
     rows.read(x, n);

@@ -13,9 +13,32 @@
 namespace tagma::device {
 namespace cpu::detail {
 
+/// True of elements that are ordered as integers, since to widen one by itself takes long.
+template <class T>
+inline constexpr bool is_ordered_by_bits = !same<T, compute_t<T>>;
+
+/// Integers in the order of 16-bit floats of which they are the bits: zeros are equal, and every NaN is the greatest.
+template <class T>
+struct order_of_bits {
+  static constexpr std::int16_t magnitude = 0x7fff, infinity = same<T, float16> ? 0x7c00 : 0x7f80;
+  TAGMA_INLINE static int of(const T& x) {
+    const int m = x.bits & magnitude;
+    return m > infinity ? magnitude : x.bits > magnitude ? -m : m;
+  }
+  template <class P>
+  TAGMA_INLINE static P of(const P& bits) {
+    const P m = bits & magnitude, sign = bits >> 15;
+    return select(m > infinity, splat<P>(magnitude), (m ^ sign) - sign);
+  }
+};
+
 /// True if the element at `a` comes before the one at `b`.
 template <class T>
 [[nodiscard]] bool comes_before(const T* row, std::int64_t a, std::int64_t b) {
+  if constexpr (is_ordered_by_bits<T>) {
+    const int p = order_of_bits<T>::of(row[a]), q = order_of_bits<T>::of(row[b]);
+    return p > q || (p == q && a < b);
+  }
   const auto x = static_cast<compute_t<T>>(row[a]), y = static_cast<compute_t<T>>(row[b]);
   if (x > y || (x != x && y == y)) return true;
   if (x < y || (x == x && y != y)) return false;
@@ -36,6 +59,28 @@ void sift_down(const T* row, std::int64_t* heap, std::int64_t size) {
   heap[i] = moving;
 }
 
+/// What `best_of_row` does with the elements behind the first ones, of which it passes by sixteen at a time.
+template <class T>
+struct best_by_bits {
+  TAGMA_INLINE static void run(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t k) {
+    using P = pack<std::int16_t, 16>;
+    int last = order_of_bits<T>::of(row[heap[0]]);
+    for (std::int64_t i = k; i < n;) {
+      std::int64_t end = i + P::width < n ? i + P::width : n;
+      if (end - i == P::width) {
+        const P some = load<P::width>(reinterpret_cast<const std::int16_t*>(row + i));
+        if (!any(order_of_bits<T>::of(some) > static_cast<std::int16_t>(last))) i = end;
+      }
+      for (; i < end; ++i) {
+        if (order_of_bits<T>::of(row[i]) <= last) continue;
+        heap[0] = i;
+        sift_down(row, heap, k);
+        last = order_of_bits<T>::of(row[heap[0]]);
+      }
+    }
+  }
+};
+
 template <class T>
 void best_of_row(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t k) {
   for (std::int64_t i = 0; i < k; ++i) {
@@ -43,10 +88,14 @@ void best_of_row(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t 
     for (; at > 0 && comes_before(row, heap[(at - 1) / 2], i); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
     heap[at] = i;
   }
-  for (std::int64_t i = k; i < n; ++i) {
-    if (!comes_before(row, i, heap[0])) continue;
-    heap[0] = i;
-    sift_down(row, heap, k);
+  if constexpr (is_ordered_by_bits<T>) {
+    if (k > 0) dispatch<best_by_bits<T>>(row, n, heap, k);
+  } else {
+    for (std::int64_t i = k; i < n; ++i) {
+      if (!comes_before(row, i, heap[0])) continue;
+      heap[0] = i;
+      sift_down(row, heap, k);
+    }
   }
   for (std::int64_t size = k; size-- > 1;) {
     const std::int64_t last = heap[0];
