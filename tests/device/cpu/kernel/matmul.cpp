@@ -193,6 +193,10 @@ TEMPLATE_TEST_CASE("products of 16-bit floats are rounded once, whatever shares 
                                 {33, 257, 129},
                                 {300, 1, 1},
                                 {200, 900, 350},
+                                {300, 500, 300},
+                                {20, 900, 700},
+                                {4, 500, 300},
+                                {130, 3, 70},
                                 {1, 1, 1}})
     for (const bool ta : {false, true})
       for (const bool tb : {false, true}) {

@@ -48,6 +48,8 @@ TEST_CASE("running sums along every axis") {
   check_sums<double>({9, 20}, 0);
   check_sums<tg::float16>({9, 20}, 0);
   check_sums<tg::bfloat16>({9, 20}, 1);
+  for (const tg::extent rows : {1, 2, 7, 8, 20})
+    for (const tg::extent n : {1, 7, 64, 65, 150}) check_sums<tg::float16>({rows, n}, 1);
   check_sums<std::int16_t>({9, 20}, 1);
   check_sums<float>({0, 3}, 0);
   check_sums<float>({3, 0}, 0);

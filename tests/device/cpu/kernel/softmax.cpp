@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <vector>
 
 #include "support/kernel_call.hpp"
 #include "support/naive.hpp"
@@ -181,6 +182,49 @@ TEMPLATE_TEST_CASE("what is masked is zero, and a NaN makes its whole row one", 
     CHECK(number(entropy, 2) == 0);
   }
 }
+
+TEMPLATE_TEST_CASE("rows of 16-bit floats are computed in float, and rounded once", "", tg::float16, tg::bfloat16) {
+  using T = TestType;
+  const double unit = std::is_same_v<T, tg::float16> ? 0x1p-11 : 0x1p-8;
+  for (const tg::extent n : {17, 31, 32, 33, 300, 1000, 4096, 4100}) {
+    tg::tensor<T> x(tg::shape{3, n}), soft(x.dims()), logs(x.dims());
+    for (tg::extent i = 0; i < 3 * n; ++i) x[i] = T(static_cast<float>(i * 7919 % 1009) / 100 - 5);
+    call<op::softmax>(soft, {}, x);
+    call<op::log_softmax>(logs, {}, x);
+    double worst = 0;
+    for (tg::extent r = 0; r < 3; ++r) {
+      double sum = 0, top = -100;
+      for (tg::extent i = 0; i < n; ++i) top = std::fmax(top, static_cast<double>(static_cast<float>(x(r, i))));
+      for (tg::extent i = 0; i < n; ++i) sum += std::exp(static_cast<double>(static_cast<float>(x(r, i))) - top);
+      for (tg::extent i = 0; i < n; ++i) {
+        const double v = static_cast<double>(static_cast<float>(x(r, i))) - top, e = std::exp(v) / sum,
+                     l = v - std::log(sum);
+        worst = std::fmax(
+            worst, std::abs(static_cast<double>(static_cast<float>(soft(r, i))) - e) - unit * 1.01 * e - 0x1p-24);
+        worst = std::fmax(worst,
+                          std::abs(static_cast<double>(static_cast<float>(logs(r, i))) - l) - unit * 1.01 * -l - 1e-5);
+      }
+    }
+    INFO(n);
+    CHECK(worst <= 0);
+  }
+}
+
+#if defined(__x86_64__) && !(defined(__AVX2__) && defined(__FMA__))
+TEST_CASE("sums of a row are the same whatever the vectors of its exponentials") {
+  using loops = tg::device::cpu::detail::sums_of_widened_row<float>;
+  for (const std::int64_t n : {1, 15, 16, 17, 100, 1000}) {
+    std::vector<float> x(static_cast<std::size_t>(n)), kept(x.size()), narrow(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 1009) / 100;
+    float top = 0, total = 0, other_top = 0, other_total = 0;
+    tg::device::cpu::dispatch<loops>(static_cast<const float*>(x.data()), n, &top, &total, kept.data());
+    tg::device::cpu::run_v3<loops>(static_cast<const float*>(x.data()), n, &other_top, &other_total, narrow.data());
+    CHECK(std::memcmp(&total, &other_total, sizeof total) == 0);
+    CHECK(std::memcmp(&top, &other_top, sizeof top) == 0);
+    CHECK(std::memcmp(kept.data(), narrow.data(), sizeof(float) * kept.size()) == 0);
+  }
+}
+#endif
 
 TEST_CASE("a label that is no class is refused") {
   const tg::tensor<float> x(tg::shape{2, 3});

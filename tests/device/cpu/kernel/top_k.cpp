@@ -54,6 +54,25 @@ TEST_CASE("top_k: NaN comes first, infinities stand where they belong") {
   CHECK(out == tg::tensor<std::int64_t>(tg::shape{6}, {2, 4, 3, 5, 0, 1}));
 }
 
+TEMPLATE_TEST_CASE("top_k of 16-bit floats: as of the same floats, with NaN of both signs and zeros", "", tg::float16,
+                   tg::bfloat16) {
+  using T = TestType;
+  for (const tg::extent n : {8, 15, 16, 17, 40, 1000}) {
+    tg::tensor<T> in(tg::shape{4, n});
+    tg::tensor<float> wide(in.dims());
+    for (tg::extent i = 0; i < 4 * n; ++i) {
+      in[i].bits = static_cast<std::uint16_t>(i * 7919 * (i < 2 * n ? 1 : 5) % (i < n ? 65536 : 65521));
+      if (i % 11 == 0) in[i].bits = static_cast<std::uint16_t>(i % 2 == 0 ? 0x8000 : 0);
+      wide[i] = static_cast<float>(in[i]);
+    }
+    tg::tensor<std::int64_t> out(tg::shape{4, 8}), expected(out.dims());
+    tg::test::call_for_two<tg::op::top_k, T>(nullptr, &out, {8}, in);
+    tg::test::call_for_two<tg::op::top_k, float>(nullptr, &expected, {8}, wide);
+    INFO(n);
+    CHECK(out == expected);
+  }
+}
+
 TEST_CASE("elements at positions of the last axis are read, and added back") {
   const tg::tensor<float> in(tg::shape{2, 3}, {1, 2, 3, 4, 5, 6});
   const tg::tensor<std::int64_t> at(tg::shape{2, 2}, {2, 0, 1, 1});
