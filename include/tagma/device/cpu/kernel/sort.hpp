@@ -56,9 +56,9 @@ void order_by(const Word& word, std::int64_t n, std::int64_t* order, std::int64_
 }
 
 /// The same for a row with at most 2^32 positions: 32 bits of each word, its key, go with its position, so that all
-/// memory is read in a row. Of wider words these are the upper bits, of integers of what they are above the least one. Only
-/// as many upper digits are looked at as leave hardly any elements out of place, which are then moved one by one.
-/// Threads share a long row: each counts and moves the digits of its part.
+/// memory is read in a row. Of wider words these are the upper bits of what they are above the least one. Only as many
+/// upper digits are looked at as leave hardly any elements out of place, which are then moved one by one. Threads share
+/// a long row: each counts and moves the digits of its part.
 template <class T>
 class row_order {
   using word = word_of<T>;
@@ -67,7 +67,7 @@ class row_order {
   static constexpr std::int64_t most_parts = 16;
   static constexpr int word_bits = 8 * static_cast<int>(sizeof(word)), key_bits = 32;
   static constexpr int digits = word_bits < key_bits ? word_bits / 8 : key_bits / 8;  ///< of keys
-  static constexpr bool has_range = word_bits > key_bits && std::is_integral_v<T>;
+  static constexpr bool has_range = word_bits > key_bits;
 
  public:
   static constexpr std::int64_t longest = UINT32_MAX;
@@ -86,7 +86,8 @@ class row_order {
 
   /// @param order, other as above
   void run(std::int64_t* order, std::int64_t* other) {
-    if constexpr (has_range) find_range();
+    if constexpr (has_range)
+      if (std::is_integral_v<T> || seem_close()) find_range();
     auto* from = reinterpret_cast<placed*>(order);
     auto* to = reinterpret_cast<placed*>(other);
     if (parts_ == 1 ? order_alone(from, to, order) : order_together(from, to, order)) return;
@@ -106,9 +107,8 @@ class row_order {
   [[nodiscard]] word word_at(std::int64_t i) const { return static_cast<word>(ordered_word(row_[i]) ^ flip_); }
   [[nodiscard]] placed place(std::int64_t i) const {
     std::uint64_t key = word_at(i);
-    if constexpr (has_range) key = (key - least_) << left_;
-    if constexpr (word_bits > key_bits)
-      key >>= word_bits - key_bits;
+    if constexpr (has_range)
+      key = (key - least_) << left_ >> (word_bits - key_bits);
     else
       key <<= key_bits - word_bits;
     return key << 32 | static_cast<std::uint64_t>(i);
@@ -116,14 +116,21 @@ class row_order {
   /// Digit 0 is the uppermost one.
   static std::size_t digit(placed p, int d) { return static_cast<std::size_t>(p >> (56 - 8 * d)) & (values - 1); }
 
+  /// Whether floats have a sign and an exponent in common, as far as some tell: their range is that of all otherwise.
+  [[nodiscard]] bool seem_close() const {
+    word differ = 0;
+    for (std::int64_t i = 0; i < 8; ++i) differ |= word_at(0) ^ word_at(n_ / 8 * i);
+    return differ >> (word_bits - 12) == 0;
+  }
   /// The least word, and how far what words are above it is moved for the uppermost bit of any to be the first one.
   void find_range() {
-    T least[most_parts], most[most_parts];
+    word least[most_parts], most[most_parts];
     share([&](std::int64_t part, std::int64_t first, std::int64_t last) {
-      T low = row_[first < last ? first : 0], high = low;
+      word low = static_cast<word>(~word{0}), high = 0;
       for (std::int64_t i = first; i < last; ++i) {
-        low = row_[i] < low ? row_[i] : low;
-        high = row_[i] > high ? row_[i] : high;
+        const word own = word_at(i);
+        low = own < low ? own : low;
+        high = own > high ? own : high;
       }
       least[part] = low, most[part] = high;
     });
@@ -131,10 +138,8 @@ class row_order {
       if (least[part] < least[0]) least[0] = least[part];
       if (most[part] > most[0]) most[0] = most[part];
     }
-    const auto low = static_cast<word>(ordered_word(least[0]) ^ flip_);
-    const auto high = static_cast<word>(ordered_word(most[0]) ^ flip_);
-    least_ = low < high ? low : high;
-    const std::uint64_t range = low < high ? high - low : low - high;
+    least_ = least[0];
+    const std::uint64_t range = most[0] - least[0];
     left_ = range != 0 ? __builtin_clzll(range) : 0;
     exact_ = left_ >= word_bits - key_bits;
   }
