@@ -6,6 +6,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/copy.hpp"
+#include "tagma/device/cpu/few_rows.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/gather.hpp"
 #include "tagma/expr/op/scan.hpp"
@@ -98,6 +99,75 @@ struct scan_rows_of_halves {
   }
 };
 
+/// The same of integers, whose sums have no order: those of a vector first, then all before it are added.
+template <class T>
+struct scan_integers {
+  using word = std::make_unsigned_t<T>;
+  using vector = typename plain_vectors<word>::type;
+  static constexpr std::int64_t lanes = plain_vectors<word>::lanes;
+
+  /// Lanes that are `By` further up, zeros before them.
+  template <std::int64_t By, std::int64_t... I>
+  TAGMA_INLINE static void move_up(vector& v, std::integer_sequence<std::int64_t, I...>) {
+    v = __builtin_shufflevector(v, vector{}, (I < By ? lanes : I - By)...);
+  }
+  /// Adds to each lane those before it.
+  template <std::int64_t By = 1>
+  TAGMA_INLINE static void add_before(vector& v) {
+    vector moved = v;
+    move_up<By>(moved, std::make_integer_sequence<std::int64_t, lanes>{});
+    v += moved;
+    if constexpr (2 * By < lanes) add_before<2 * By>(v);
+  }
+  template <std::int64_t... I>
+  TAGMA_INLINE static void turn(vector& v, std::integer_sequence<std::int64_t, I...>) {
+    v = __builtin_shufflevector(v, v, (lanes - 1 - I)...);
+  }
+  template <std::int64_t... I>
+  TAGMA_INLINE static void spread_last(vector& v, std::integer_sequence<std::int64_t, I...>) {
+    v = __builtin_shufflevector(v, v, (lanes - 1 + 0 * I)...);
+  }
+
+  template <bool Reverse>
+  TAGMA_INLINE static void row(const word* from, word* to, std::int64_t n, bool exclusive) {
+    constexpr auto all = std::make_integer_sequence<std::int64_t, lanes>{};
+    vector before{};
+    std::int64_t k = 0;
+    for (; k + lanes <= n; k += lanes) {
+      const std::int64_t at = Reverse ? n - lanes - k : k;
+      vector own = *reinterpret_cast<const vector*>(from + at);
+      if constexpr (Reverse) turn(own, all);
+      vector sum = own;
+      add_before(sum);
+      vector total = sum;
+      spread_last(total, all);
+      sum += before;
+      before += total;
+      if (exclusive) sum -= own;
+      if constexpr (Reverse) turn(sum, all);
+      *reinterpret_cast<vector*>(to + at) = sum;
+    }
+    word last = before[0];
+    for (; k < n; ++k) {
+      const std::int64_t at = Reverse ? n - 1 - k : k;
+      const auto next = static_cast<word>(last + from[at]);
+      to[at] = exclusive ? last : next;
+      last = next;
+    }
+  }
+  TAGMA_INLINE static void run(const T* from, T* to, std::int64_t rows, std::int64_t n, bool exclusive, bool reverse) {
+    for (; rows > 0; --rows, from += n, to += n)
+      reverse ? row<true>(reinterpret_cast<const word*>(from), reinterpret_cast<word*>(to), n, exclusive)
+              : row<false>(reinterpret_cast<const word*>(from), reinterpret_cast<word*>(to), n, exclusive);
+  }
+};
+
+/// What runs along such rows.
+template <class T>
+using scan_of_rows =
+    std::conditional_t<std::is_integral_v<T> && (sizeof(T) >= 4), scan_integers<T>,
+                       std::conditional_t<std::is_same_v<T, compute_t<T>>, scan_rows<T>, scan_rows_of_halves<T>>>;
+
 template <class T>
 void cumulative_sum(const kernel_args& args, const run_context& context) {
   const op::around_axis at(args.out.dims, args.attributes[0]);
@@ -106,9 +176,8 @@ void cumulative_sum(const kernel_args& args, const run_context& context) {
   if (at.inner == 1)
     return over_pieces(
         at.outer, at.count * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
-          using body = std::conditional_t<std::is_same_v<T, compute_t<T>>, scan_rows<T>, scan_rows_of_halves<T>>;
-          dispatch<body>(args.in[0].as<const T>() + first * at.count, args.out.as<T>() + first * at.count, last - first,
-                         at.count, exclusive, reverse);
+          dispatch<scan_of_rows<T>>(args.in[0].as<const T>() + first * at.count, args.out.as<T>() + first * at.count,
+                                    last - first, at.count, exclusive, reverse);
         });
   constexpr std::int64_t most = scan_columns<T>::most;
   const std::int64_t strips = pieces(at.inner, most), width = at.inner < most ? at.inner : most;
