@@ -80,3 +80,34 @@ TEST_CASE("the bytes of running sums do not depend on threads") {
     CHECK(one == several);
   }
 }
+
+TEST_CASE("running sums of integers that pass their limits go on from the other one") {
+  for (const tg::extent n : {1, 3, 4, 7, 8, 9, 100, 333})
+    for (const int exclusive : {0, 1})
+      for (const int reverse : {0, 1}) {
+        const tg::shape dims{5, n};
+        tg::tensor<std::int64_t> in(dims), out(dims);
+        tg::tensor<std::int32_t> narrow(dims), sums(dims);
+        for (tg::extent i = 0; i < 5 * n; ++i) {
+          in[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(i + 1) * 0x9E3779B97F4A7C15u);
+          narrow[i] = static_cast<std::int32_t>(static_cast<std::uint64_t>(in[i]) >> 32);
+        }
+        tg::test::call<tg::op::cumulative_sum>(out, {1, exclusive, reverse}, in);
+        tg::test::call<tg::op::cumulative_sum>(sums, {1, exclusive, reverse}, narrow);
+        tg::extent wrong = 0;
+        for (tg::extent r = 0; r < 5; ++r) {
+          std::uint64_t sum = 0;
+          std::uint32_t narrow_sum = 0;
+          for (tg::extent k = 0; k < n; ++k) {
+            const tg::extent at = r * n + (reverse != 0 ? n - 1 - k : k);
+            const std::uint64_t next = sum + static_cast<std::uint64_t>(in[at]);
+            const std::uint32_t narrow_next = narrow_sum + static_cast<std::uint32_t>(narrow[at]);
+            wrong += static_cast<std::uint64_t>(out[at]) == (exclusive != 0 ? sum : next) ? 0 : 1;
+            wrong += static_cast<std::uint32_t>(sums[at]) == (exclusive != 0 ? narrow_sum : narrow_next) ? 0 : 1;
+            sum = next, narrow_sum = narrow_next;
+          }
+        }
+        INFO(n << " exclusive " << exclusive << " reverse " << reverse);
+        CHECK(wrong == 0);
+      }
+}

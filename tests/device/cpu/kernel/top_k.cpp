@@ -15,17 +15,17 @@ namespace {
 
 /// Compares with a stable sort, for rows with many equal elements.
 template <class T>
-void check_top_k(tg::extent n, tg::extent k) {
-  tg::tensor<T> in(tg::shape{3, n});
-  for (tg::extent i = 0; i < 3 * n; ++i) in[i] = T(static_cast<float>(i * 7919 % 41) - 20);
-  tg::tensor<std::int64_t> out(tg::shape{3, k}), alone(tg::shape{3, k});
-  tg::tensor<T> values(tg::shape{3, k}), only(tg::shape{3, k});
+void check_top_k(tg::extent n, tg::extent k, tg::extent rows = 3) {
+  tg::tensor<T> in(tg::shape{rows, n});
+  for (tg::extent i = 0; i < rows * n; ++i) in[i] = T(static_cast<float>(i * 7919 % 41) - 20);
+  tg::tensor<std::int64_t> out(tg::shape{rows, k}), alone(tg::shape{rows, k});
+  tg::tensor<T> values(tg::shape{rows, k}), only(tg::shape{rows, k});
   tg::test::call_for_two<tg::op::top_k>(&values, &out, {k}, in);
   tg::test::call_for_two<tg::op::top_k, T>(nullptr, &alone, {k}, in);
   tg::test::call_for_two<tg::op::top_k, T, std::int64_t>(&only, nullptr, {k}, in);
   CHECK(alone == out);
   CHECK(only == values);
-  for (tg::extent r = 0; r < 3; ++r) {
+  for (tg::extent r = 0; r < rows; ++r) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return in(r, a) > in(r, b); });
@@ -44,6 +44,17 @@ TEST_CASE("top_k agrees with a stable sort, from one element to all of them") {
   }
   check_top_k<double>(1, 1);
   check_top_k<std::int64_t>(1000, 10);
+}
+
+TEST_CASE("top_k of short rows, however many") {
+  for (const tg::extent n : {1, 2, 8, 10, 31, 32, 33})
+    for (const tg::extent rows : {1, 5, 8, 13, 300})
+      for (const tg::extent k : {tg::extent{1}, n / 2 + 1, n}) {
+        check_top_k<float>(n, k, rows);
+        check_top_k<tg::float16>(n, k, rows);
+        check_top_k<std::int64_t>(n, k, rows);
+        check_top_k<double>(n, k, rows);
+      }
 }
 
 TEST_CASE("top_k: NaN comes first, infinities stand where they belong") {

@@ -5,7 +5,10 @@
 /// Sorts on the CPU, by the digits of ordered words: the least significant one first, each leaving what it finds equal
 /// as it was.
 
+#include <limits>
+
 #include "tagma/device/cpu/copy.hpp"
+#include "tagma/device/cpu/few_rows.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/ordered.hpp"
 #include "tagma/device/rows.hpp"
@@ -54,6 +57,60 @@ void order_by(const Word& word, std::int64_t n, std::int64_t* order, std::int64_
   }
   if (order != result) std::memcpy(result, order, static_cast<std::size_t>(n) * sizeof(std::int64_t));
 }
+
+/// The first positions of rows of at most `few_to_order` elements in the order of their words. Elements count those
+/// before them, several rows at once, so that nothing is guessed.
+template <class T>
+struct order_of_short_rows {
+  using number = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;  // vectors compare signed ones
+  using vector = typename plain_vectors<number>::type;
+  static constexpr std::int64_t together = plain_vectors<number>::lanes;
+
+  /// @param flip is applied to words
+  /// @param k how many positions of each row are wanted
+  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, word_of<T> flip, std::int64_t k,
+                               std::int64_t* to) {
+    std::int64_t order[few_to_order];
+    for (std::int64_t r = 0; rows < together && r < rows; ++r) {
+      order_by([row = from + r * n, flip](std::int64_t i) { return word_of<T>(ordered_word(row[i]) ^ flip); }, n, order,
+               order);
+      for (std::int64_t i = 0; i < k; ++i) to[r * k + i] = order[i];
+    }
+    for (std::int64_t r = 0; rows >= together && r < rows; r += together) {
+      if (r > rows - together) r = rows - together;  // some again, which come out the same
+      some(from + r * n, n, flip, k, to + r * k);
+    }
+  }
+
+ private:
+  TAGMA_INLINE static void some(const T* from, std::int64_t n, word_of<T> flip, std::int64_t k, std::int64_t* to) {
+    constexpr number sign = std::numeric_limits<number>::min();
+    vector words[few_to_order], before[few_to_order];
+    auto* const word = reinterpret_cast<number*>(words);
+    for (std::int64_t r = 0; r < together; ++r)
+      for (std::int64_t i = 0; i < n; ++i)
+        word[i * together + r] =
+            static_cast<number>(static_cast<word_of<T>>(ordered_word(from[r * n + i]) ^ flip)) ^ sign;
+    for (std::int64_t i = 0; i < n; ++i) before[i] = vector{} + static_cast<number>(i);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const vector own = words[i];
+      vector count = before[i];
+      for (std::int64_t j = i + 1; j < n; ++j) {
+        const vector later = own > words[j];  // -1 for true
+        count -= later;
+        before[j] += later;
+      }
+      before[i] = count;
+    }
+    std::int64_t unwanted[few_to_order];
+    const auto* const place = reinterpret_cast<const number*>(before);
+    for (std::int64_t r = 0; r < together; ++r, to += k)
+      for (std::int64_t i = 0; i < n; ++i) {
+        const number at = place[i * together + r];
+        (at < k ? to : unwanted)[at] = i;
+      }
+  }
+};
 
 /// The same for a row with at most 2^32 positions: 32 bits of each word, its key, go with its position, so that all
 /// memory is read in a row. Of wider words these are the upper bits of what they are above the least one. Only as many
@@ -145,7 +202,7 @@ class row_order {
   }
 
   bool order_alone(placed* from, placed* to, std::int64_t* order) {
-    std::memset(counts_, 0, digits * sizeof counts_[0]);
+    std::memset(counts_, 0, static_cast<std::size_t>(digits) * sizeof counts_[0]);
     for (std::int64_t i = 0; i < n_; ++i) {
       const placed p = place(i);
       from[i] = p;
@@ -156,7 +213,7 @@ class row_order {
     // How many pairs are out of order if digits have nothing to do with each other.
     double pairs = 0.25 * static_cast<double>(n_) * static_cast<double>(n_);
     int some = 0;
-    bool moves[digits];
+    bool moves[4]{};
     for (; some < digits && pairs > static_cast<double>(n_) / 16; ++some) {
       const double equal = chance_of_equal(counts_[some]);
       moves[some] = equal < 1;
@@ -280,6 +337,8 @@ void argsort(const kernel_args& args, const run_context& context) {
     return parts > 1 ? some(0, rows) : over_pieces(rows, 128 * n, context, some);
   }
   over_pieces(rows, 128 * n, context, [&](std::int64_t first, std::int64_t last) {
+    if (n <= few_to_order)
+      return dispatch<order_of_short_rows<T>>(from + first * n, last - first, n, flip, n, to + first * n);
     for (std::int64_t r = first; r < last; ++r)
       order_by([row = from + r * n, flip](std::int64_t i) { return word_of<T>(ordered_word(row[i]) ^ flip); }, n,
                to + r * n, other + r * n);

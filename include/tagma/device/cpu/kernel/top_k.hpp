@@ -2,11 +2,13 @@
 #pragma once
 
 /// @file
-/// The largest elements of each row on the CPU: a heap of the positions of the best so far, kept in the result itself.
+/// The largest elements of each row on the CPU: a heap of the positions of the best so far, kept in the result itself;
+/// short rows are sorted.
 
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/indices.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/kernel/sort.hpp"
 #include "tagma/device/rows.hpp"
 #include "tagma/expr/op/top_k.hpp"
 
@@ -120,10 +122,14 @@ void top_k(const kernel_args& args, const run_context& context) {
                                       ? args.outs[1].as<std::int64_t>()
                                       : static_cast<scratch<std::int64_t>*>(args.state)->data();
   over_pieces(rows, 4 * n * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
+    const T* const from = args.in[0].as<const T>();
+    if (n <= few_to_order)
+      dispatch<order_of_short_rows<T>>(from + first * n, last - first, n, static_cast<word_of<T>>(~word_of<T>{0}), k,
+                                       positions + first * k);
     for (std::int64_t r = first; r < last; ++r) {
-      const T* const row = args.in[0].as<const T>() + r * n;
+      const T* const row = from + r * n;
       std::int64_t* const best = positions + r * k;
-      best_of_row(row, n, best, k);
+      if (n > few_to_order) best_of_row(row, n, best, k);
       for (std::int64_t i = 0; i < k && values != nullptr; ++i) values[r * k + i] = row[best[i]];
     }
   });
