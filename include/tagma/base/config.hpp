@@ -183,6 +183,14 @@
 #endif
 /// @}
 
+/// Products of the lower halves of the lanes of two vectors of 64 bytes, which are 64-bit words: g++ multiplies whole
+/// lanes even if it is told that their upper halves are zeros.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__x86_64__)
+#define TAGMA_PRODUCTS_OF_HALVES(products, a, b) asm("vpmuludq %2, %1, %0" : "=v"(products) : "v"(a), "v"(b))
+#else
+#define TAGMA_PRODUCTS_OF_HALVES(products, a, b) products = ((a)&0xffffffffu) * (b)
+#endif
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 

@@ -63,7 +63,10 @@ struct eight_blocks {
   }
   /// As in `philox_rounds`.
   TAGMA_INLINE void round(std::uint32_t low, std::uint32_t high) {
-    const lanes x = (a & 0xffffffffu) * std::uint64_t{0xD2511F53u}, y = (c & 0xffffffffu) * std::uint64_t{0xCD9E8D57u};
+    const lanes first = lanes{} + std::uint64_t{0xD2511F53u}, second = lanes{} + std::uint64_t{0xCD9E8D57u};
+    lanes x, y;
+    TAGMA_PRODUCTS_OF_HALVES(x, a, first);
+    TAGMA_PRODUCTS_OF_HALVES(y, c, second);
     a = (y >> 32) ^ b ^ std::uint64_t{low};
     b = y;
     c = (x >> 32) ^ d ^ std::uint64_t{high};

@@ -13,17 +13,35 @@
 namespace tagma::device {
 namespace cpu::detail {
 
-/// The upper halves of the words of positions `first` to `last`, each with its position below it.
+/// The upper halves of the words of positions `first`, which is even, to `last`, each with its position below it.
 template <bool Wide>
 struct placed_words_of {
+  static constexpr std::int64_t at_once = 16;  ///< two words are one block
   TAGMA_INLINE static void run(std::uint64_t* to, const random_key* key, std::int64_t first, std::int64_t last) {
-    constexpr std::int64_t at_once = 16;  // an even number: two words are one block
-    for (std::int64_t i = first; i < last; i += at_once) {
+    std::int64_t i = first;
+    for (; i + at_once <= last; i += at_once) some(*key, static_cast<std::uint64_t>(i), to + i);
+    if (i == last) return;
+    std::uint64_t rest[at_once];
+    some(*key, static_cast<std::uint64_t>(i), rest);
+    for (std::int64_t k = i; k < last; ++k) to[k] = rest[k - i];
+  }
+
+ private:
+  TAGMA_INLINE static void some(const random_key& key, std::uint64_t first, std::uint64_t* to) {
+    if constexpr (Wide) {
+      using lanes = tagma::detail::eight_blocks::lanes;
+      tagma::detail::eight_blocks blocks(key, first / 2, 0);
+      tagma::detail::ten_rounds(key, blocks);
+      const lanes even = lanes{0, 2, 4, 6, 8, 10, 12, 14} + first;
+      const lanes x = (blocks.b << 32) | even, y = (blocks.d << 32) | (even + 1);
+      const lanes one = __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11);
+      const lanes other = __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15);
+      __builtin_memcpy(to, &one, 64);
+      __builtin_memcpy(to + 8, &other, 64);
+    } else {
       std::uint32_t words[2 * at_once];
-      random_blocks<at_once / 2, Wide>(*key, static_cast<std::uint64_t>(i / 2), 0, words);
-      const std::int64_t count = last - i < at_once ? last - i : at_once;
-      for (std::int64_t k = 0; k < count; ++k)
-        to[i + k] = std::uint64_t{words[2 * k + 1]} << 32 | static_cast<std::uint64_t>(i + k);
+      random_blocks<at_once / 2>(key, first / 2, 0, words);
+      for (std::uint64_t k = 0; k < at_once; ++k) to[k] = std::uint64_t{words[2 * k + 1]} << 32 | (first + k);
     }
   }
 };
