@@ -21,11 +21,11 @@ struct product {
 
   explicit product(std::mt19937& random) {
     const auto extent = [&](std::int64_t most) {
-      const std::int64_t near[] = {1, 3, 4, 5, 8, 16, 17, 24, 48, 49, 128, 129, 130};
+      const std::int64_t near[] = {1, 3, 4, 5, 8, 16, 17, 24, 48, 49, 97, 128, 129, 130, 193};
       return random() % 3 == 0 ? static_cast<std::int64_t>(random() % static_cast<unsigned>(most)) + 1
                                : near[random() % std::size(near)];
     };
-    args.m = extent(150), args.n = extent(150), args.k = extent(300);
+    args.m = extent(300), args.n = extent(250), args.k = extent(300);
     args.transpose_a = random() % 2 == 0, args.transpose_b = random() % 2 == 0;
     const auto gap = [&] { return random() % 2 == 0 ? std::int64_t{0} : static_cast<std::int64_t>(random() % 9); };
     args.lda = (args.transpose_a ? args.m : args.k) + gap();

@@ -53,17 +53,17 @@ namespace tagma::device::cpu {
 
 namespace detail {
 
-/// Tiles of four rows and up to three vectors of columns, for what no library does. Sums are formed in the order of the
-/// inner axis, 128 terms at a time, whatever the length of a vector and wherever parts of a product begin. The first
-/// matrix is read where it lies; what is left of four rows, or all of it where it is transposed and used often, is
-/// packed, and so are panels of the second one.
+/// Tiles of four rows (eight with vectors of 64 bytes) and up to three vectors of columns, for what no library does.
+/// Sums are formed in the order of the inner axis, 128 terms at a time, whatever the length of a vector and wherever
+/// parts of a product begin. The first matrix is read where it lies if the result is narrow; what is left of four rows,
+/// or all of it, is packed, and so are panels of the second one.
 template <class T, std::size_t Bytes>
 struct portable_gemm_of {
   using vector = typename plain_vectors<T, Bytes>::type;
   static constexpr std::int64_t lanes = plain_vectors<T, Bytes>::lanes;
   static constexpr std::int64_t depth = 128, high = 128;  // of panels
-  /// Rows of the first matrix that are packed at once. What is packed lies on the stack: 64 KiB.
-  static constexpr std::int64_t packed_rows = 512 / static_cast<std::int64_t>(sizeof(T));
+  /// Rows of the first matrix that are packed at once. What is packed lies on the stack: 128 KiB.
+  static constexpr std::int64_t packed_rows = 1024 / static_cast<std::int64_t>(sizeof(T));
 
   /// The sums of one row.
   template <int Vectors>
@@ -113,15 +113,20 @@ struct portable_gemm_of {
       sums.add(a.first, a.beside, reinterpret_cast<const vector*>(b));
     sums.put(c, ldc, first);
   }
-  /// The same of two tiles of one vector: the four sums of one would wait for each other.
+  /// The same of two tiles: the four sums of one vector would wait for each other, and vectors of 64 bytes have
+  /// registers for both.
+  template <int Vectors>
   TAGMA_INLINE static void add_two(four_rows a, const T* more, const T* b, std::int64_t b_next, std::int64_t count,
                                    bool first, T* c, std::int64_t ldc) {
-    tile<1> sums, others;
+    for (std::int64_t r = 0; r < 8; ++r)
+      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(c + r * ldc + v * lanes, 1);
+    tile<Vectors> sums, others;
     for (std::int64_t p = 0; p < count; ++p, a.first += a.next, more += a.next, b += b_next) {
       sums.add(a.first, a.beside, reinterpret_cast<const vector*>(b));
       others.add(more, a.beside, reinterpret_cast<const vector*>(b));
     }
-    sums.put(c, ldc, first), others.put(c + 4 * ldc, ldc, first);
+    sums.put(c, ldc, first);
+    others.put(c + 4 * ldc, ldc, first);
   }
 
   /// Four elements of each of four lines, side by side.
@@ -174,27 +179,27 @@ struct portable_gemm_of {
   /// Where panels of the second matrix are packed, and tiles that are not whole.
   struct buffers {
     alignas(64) T packed[std::size_t{3 * lanes * depth}];
-    alignas(64) T part[std::size_t{12 * lanes}];
+    alignas(64) T part[std::size_t{24 * lanes}];
   };
   /// Up to `Vectors * lanes` columns of the result from `c` on.
   template <int Vectors>
   TAGMA_INLINE static void columns(const panel& p, buffers& own, const T* b, std::int64_t n, std::int64_t beside,
                                    std::int64_t next, T* c, std::int64_t ldc) {
     constexpr std::int64_t across = Vectors * lanes;
+    constexpr bool has_two = Vectors == 1 || Bytes == 64;
     if (beside != 1 || n != across || p.rows > 8) {
       pack_lines<across>(own.packed, b, n, beside, p.count, next);
       b = own.packed, next = across;
     }
     for (std::int64_t i = 0, rows = 0; i < p.rows; i += rows, c += rows * ldc) {
-      const bool two = Vectors == 1 && p.rows - i >= 8;
+      const bool two = has_two && p.rows - i >= 8;
       rows = two ? 8 : p.rows - i < 4 ? p.rows - i : 4;
       const bool whole = rows >= 4 && n == across;
       T* const to = whole ? c : own.part;
       const std::int64_t distance = whole ? ldc : across;
-      if (two)
-        add_two(p.at(i), p.at(i + 4).first, b, next, p.count, p.is_first || !whole, to, distance);
-      else
-        add<Vectors>(p.at(i), b, next, p.count, p.is_first || !whole, to, distance);
+      if constexpr (has_two)
+        if (two) add_two<Vectors>(p.at(i), p.at(i + 4).first, b, next, p.count, p.is_first || !whole, to, distance);
+      if (!two) add<Vectors>(p.at(i), b, next, p.count, p.is_first || !whole, to, distance);
       if (whole) continue;
       for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t q = 0; q < n; ++q)
@@ -207,7 +212,8 @@ struct portable_gemm_of {
     buffers own;
     const std::int64_t beside = g->transpose_a ? 1 : g->lda, next = g->transpose_a ? g->lda : 1;
     const std::int64_t b_beside = g->transpose_b ? g->ldb : 1, b_next = g->transpose_b ? 1 : g->ldb;
-    const bool in_place = !g->transpose_a || g->n <= 6 * lanes;  // elements of a column are far from each other
+    // Elements of a column are far from each other, and rows may be where they push each other out of the cache.
+    const bool in_place = g->n <= (g->transpose_a ? 6 : 12) * lanes;
     const std::int64_t most = in_place ? high : packed_rows;
     for (std::int64_t row = 0; row < g->m; row += most)
       for (std::int64_t first = 0; first < g->k; first += depth) {
