@@ -26,7 +26,8 @@ struct product_split {
   std::int64_t all_rows, all_columns;
 
   /// @param repeated threads that help with one call are still there at the next
-  /// @param few      the parts are whole tiles of columns for `few_rows_product`
+  /// @param few      the parts are for `few_rows_product`: whole tiles of columns, since few rows cost what reading the
+  ///                 other matrix does, or rows, since few terms cost what writing the result does, row after row
   product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
 
   /// Part `t` of a product.
@@ -46,8 +47,6 @@ struct product_split {
   /// Halves the parts, so that they stay nearly square: each copies its share of both matrices. Libraries like columns
   /// by the dozen.
   bool cut();
-  /// What few rows cost is reading the other matrix, or with few terms writing the result.
-  void cut_columns(std::int64_t elements, bool repeated);
 };
 
 #if TAGMA_ONEDNN_PRIMITIVES

@@ -13,21 +13,24 @@ namespace tagma::device::cpu::detail {
 TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
                                                    bool few)
     : rows(m), columns(n), all_rows(m), all_columns(n) {
-  if (few) cut_columns(n * (m > k ? m : k), repeated);
-  // Multiplications, below which sharing costs more than it gains.
-  const double least = repeated ? 1e6 : 4e6;
-  double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
-  if (few || wanted < 2) return;
-  for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
+  if (few) {
+    const std::int64_t wanted = n * (m > k ? m : k) / (repeated ? 1 << 15 : 1 << 17);
+    if (wanted < 2) return;
+    const std::int64_t most = wanted < 8 ? wanted : 8;
+    n = n / least_columns;
+    if (m > few_rows)
+      rows = pieces(m, most);
+    else
+      columns = pieces(n, most) * least_columns;
+    n = n * least_columns;  // the last part has what is less than a tile, too
+  } else {
+    // By multiplications, below which sharing costs more than it gains. Matrices in memory have fewer than 2^63.
+    std::int64_t wanted = m * n * k / (repeated ? 1000000 : 4000000);
+    if (wanted < 2) return;
+    for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
+  }
   across = pieces(n, columns);
   parts = across * pieces(m, rows);
-}
-
-TAGMA_COLD TAGMA_DECL void product_split::cut_columns(std::int64_t elements, bool repeated) {
-  const std::int64_t wanted = elements / (repeated ? 1 << 15 : 1 << 17), tiles = all_columns / least_columns;
-  if (wanted < 2 || tiles < 2) return;
-  columns = pieces(tiles, wanted < 8 ? wanted : 8) * least_columns;
-  across = parts = pieces(tiles * least_columns, columns);  // the last one has what is less than a tile, too
 }
 
 TAGMA_COLD TAGMA_DECL bool product_split::cut() {

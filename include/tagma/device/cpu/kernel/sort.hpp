@@ -5,20 +5,15 @@
 /// Sorts on the CPU, by the digits of ordered words: the least significant one first, each leaving what it finds equal
 /// as it was.
 
-#include <limits>
-
 #include "tagma/device/cpu/copy.hpp"
-#include "tagma/device/cpu/few_rows.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/short_rows.hpp"
 #include "tagma/device/ordered.hpp"
 #include "tagma/device/rows.hpp"
 #include "tagma/expr/op/sort.hpp"
 
 namespace tagma::device {
 namespace cpu::detail {
-
-/// Rows of so many elements are put in order by comparisons.
-inline constexpr std::int64_t few_to_order = 32;
 
 /// Puts the positions 0 to n - 1 in the order of their words, the lower position first of equal ones.
 /// @param word gives the word of a position
@@ -57,60 +52,6 @@ void order_by(const Word& word, std::int64_t n, std::int64_t* order, std::int64_
   }
   if (order != result) std::memcpy(result, order, static_cast<std::size_t>(n) * sizeof(std::int64_t));
 }
-
-/// The first positions of rows of at most `few_to_order` elements in the order of their words. Elements count those
-/// before them, several rows at once, so that nothing is guessed.
-template <class T>
-struct order_of_short_rows {
-  using number = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;  // vectors compare signed ones
-  using vector = typename plain_vectors<number>::type;
-  static constexpr std::int64_t together = plain_vectors<number>::lanes;
-
-  /// @param flip is applied to words
-  /// @param k how many positions of each row are wanted
-  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, word_of<T> flip, std::int64_t k,
-                               std::int64_t* to) {
-    std::int64_t order[few_to_order];
-    for (std::int64_t r = 0; rows < together && r < rows; ++r) {
-      order_by([row = from + r * n, flip](std::int64_t i) { return word_of<T>(ordered_word(row[i]) ^ flip); }, n, order,
-               order);
-      for (std::int64_t i = 0; i < k; ++i) to[r * k + i] = order[i];
-    }
-    for (std::int64_t r = 0; rows >= together && r < rows; r += together) {
-      if (r > rows - together) r = rows - together;  // some again, which come out the same
-      some(from + r * n, n, flip, k, to + r * k);
-    }
-  }
-
- private:
-  TAGMA_INLINE static void some(const T* from, std::int64_t n, word_of<T> flip, std::int64_t k, std::int64_t* to) {
-    constexpr number sign = std::numeric_limits<number>::min();
-    vector words[few_to_order], before[few_to_order];
-    auto* const word = reinterpret_cast<number*>(words);
-    for (std::int64_t r = 0; r < together; ++r)
-      for (std::int64_t i = 0; i < n; ++i)
-        word[i * together + r] =
-            static_cast<number>(static_cast<word_of<T>>(ordered_word(from[r * n + i]) ^ flip)) ^ sign;
-    for (std::int64_t i = 0; i < n; ++i) before[i] = vector{} + static_cast<number>(i);
-    for (std::int64_t i = 0; i < n; ++i) {
-      const vector own = words[i];
-      vector count = before[i];
-      for (std::int64_t j = i + 1; j < n; ++j) {
-        const vector later = own > words[j];  // -1 for true
-        count -= later;
-        before[j] += later;
-      }
-      before[i] = count;
-    }
-    std::int64_t unwanted[few_to_order];
-    const auto* const place = reinterpret_cast<const number*>(before);
-    for (std::int64_t r = 0; r < together; ++r, to += k)
-      for (std::int64_t i = 0; i < n; ++i) {
-        const number at = place[i * together + r];
-        (at < k ? to : unwanted)[at] = i;
-      }
-  }
-};
 
 /// The same for a row with at most 2^32 positions: 32 bits of each word, its key, go with its position, so that all
 /// memory is read in a row. Of wider words these are the upper bits of what they are above the least one. Only as many

@@ -8,7 +8,7 @@
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/indices.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
-#include "tagma/device/cpu/kernel/sort.hpp"
+#include "tagma/device/cpu/short_rows.hpp"
 #include "tagma/device/rows.hpp"
 #include "tagma/expr/op/top_k.hpp"
 
