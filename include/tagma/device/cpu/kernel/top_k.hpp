@@ -5,6 +5,7 @@
 /// The largest elements of each row on the CPU: a heap of the positions of the best so far, kept in the result itself;
 /// short rows are sorted.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/indices.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
