@@ -65,7 +65,10 @@ class stored_variable final : public resource {
   /// The same, and pins it.
   [[nodiscard]] variable_version& end_update_pinned();
   /// The new value was not written, or in part.
-  void abandon_update() noexcept { mutex_.unlock(); }
+  void abandon_update() noexcept {
+    note_write();
+    mutex_.unlock();
+  }
 
   /// True if somebody holds the current version.
   [[nodiscard]] bool is_read() const;
