@@ -72,7 +72,7 @@ TAGMA_COLD TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks,
   if (work.error) std::rethrow_exception(work.error);
 }
 
-TAGMA_DECL void thread_pool::loop::run(atomic<std::int64_t>& from, int direction) noexcept {
+TAGMA_COLD TAGMA_DECL void thread_pool::loop::run(atomic<std::int64_t>& from, int direction) noexcept {
   const bool outside = !detail::inside_task;
   detail::inside_task = true;
   while (taken.fetch_add(1, memory_order::relaxed) < tasks) {

@@ -125,6 +125,7 @@ struct loop_state final : kernel_state {
   bool repeated[most_loads]{};           ///< one row is every row, and copied next to itself
   std::int64_t copies = 0;               ///< how often; 0: rows are computed one by one
   std::int64_t wide = 0;                 ///< elements of whole packs for a row, where rows are not joined, or 0
+  std::int64_t lanes = default_width;    ///< those of the longest packs
 };
 
 /// Where the tensors that a loop reads have row `row`.
@@ -174,9 +175,18 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   const loop_extents& e = s.extents;
   const std::byte* in[most_loads];
   if (s.copies > 0) first = run_short_rows(args, s, first, last);
+  // What remains of a row is computed with the elements before it once more, in a whole pack, where these are still
+  // there: the result is not in the place of what is read.
+  std::int64_t again = e.inner > s.lanes && e.inner % s.lanes != 0 ? e.inner - s.lanes : 0;
+  for (std::size_t l = 0; l < args.in.size(); ++l)
+    if (args.in[l].data == args.out.data) again = 0;
   for (std::int64_t row = first; row < last; ++row) {
     point_at_row(e, args, row, in);
-    s.span(args.out.data + row * e.inner * s.result_size, in, e.inner);
+    std::byte* const out = args.out.data + row * e.inner * s.result_size;
+    s.span(out, in, again > 0 ? e.inner - e.inner % s.lanes : e.inner);
+    if (again == 0) continue;
+    for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += again * s.steps[l];
+    s.span(out + again * s.result_size, in, s.lanes);
   }
 }
 
@@ -257,6 +267,7 @@ inline void run_loop(const kernel_args& args, const run_context& context) {
                                                       const bool* contiguous, std::int64_t lanes) {
   auto state = make_owned<loop_state>(args);
   state->span = span;
+  state->lanes = lanes;
   state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
   for (std::size_t l = 0; l < args.in.size(); ++l)
     if (contiguous[l]) state->steps[l] = static_cast<std::int64_t>(size_of(args.in[l].type));
@@ -272,9 +283,8 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
   using result = typename detail::last_of<Operation...>::stored_type;
 
-  /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains is
-  /// computed with the last elements before it once more, or, where the result is in the place of what is read or there
-  /// are no such elements, in padded copies: so there is one copy of the code.
+  /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains of
+  /// the last pack goes through padded copies, so that there is one copy of the code.
   template <int W>
   struct body_of {
     static constexpr int lanes = cpu::lanes_of<W>;
@@ -297,17 +307,14 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
           (cpu::detail::compute_slot<W, static_cast<int>(load_count + O)>(s, Operation{}), ...);
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
-        constexpr auto size = static_cast<std::int64_t>(sizeof(result));
-        if (to == padded[load_count]) return cpu::detail::copy_rest<sizeof(result)>(out + (n - rest) * size, to, rest);
-        if (rest == 0 || to != out) return;
-        if (n >= lanes && ((!Load::contiguous || from[L] != out) && ...)) {
-          ((from[L] += (n - lanes) * static_cast<std::int64_t>(sizeof(typename Load::stored_type))), ...);
-          to += (n - lanes) * size;
-        } else {
-          (cpu::detail::pad<W, Load>(padded[L], from[L], n - rest, rest), ...);
-          ((from[L] = padded[L]), ...);
-          to = padded[load_count];
+        if (to != out) {
+          return cpu::detail::copy_rest<sizeof(result)>(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)),
+                                                        to, rest);
         }
+        if (rest == 0) return;
+        (cpu::detail::pad<W, Load>(padded[L], from[L], n - rest, rest), ...);
+        ((from[L] = padded[L]), ...);
+        to = padded[load_count];
         count = lanes;
       }
     }

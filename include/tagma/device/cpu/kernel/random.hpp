@@ -57,7 +57,7 @@ using random_body = with_wide<random_body_of<T, Which, default_width>, random_bo
                               Which != distribution::uniform && sizeof(compute_t<T>) == 4>;
 
 template <class T, distribution Which>
-void random(const kernel_args& args, const run_context& context) {
+TAGMA_COLD void random(const kernel_args& args, const run_context& context) {
   constexpr std::int64_t per_task = 8192;
   const std::int64_t n = args.out.elements(), tasks = pieces(n, per_task);
   const random_key key = key_of_run(context.seed, args.source, context.step);

@@ -469,7 +469,7 @@ void extremes_of_rows(const T* from, std::int64_t rows, std::int64_t n, std::int
 /// Position of an extreme along the one reduced axis. Of floats, which trainers look at for few rows, one by one: packs
 /// would take longer to compile than they save.
 template <class T, bool Largest>
-void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_context& context) {
+TAGMA_COLD void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_context& context) {
   const shape& in = args.in[0].dims;
   int axis = 0;
   while (!((args.attributes[0] >> axis) & 1)) ++axis;

@@ -309,7 +309,7 @@ struct entropy_gradient_row {
 };
 
 template <class T, class Label>
-void sparse_cross_entropy_gradient(const kernel_args& args, const run_context&) {
+TAGMA_COLD void sparse_cross_entropy_gradient(const kernel_args& args, const run_context&) {
   const row_extents x(args.in[0].dims);
   const std::int64_t rows = x.rows, n = x.n;
   const Label* labels = args.in[1].as<const Label>();
