@@ -17,7 +17,7 @@ namespace op = tagma::op;
 template <class Update>
 void check_rule(std::initializer_list<double> numbers) {
   INFO(std::string_view(Update::name));
-  using P = cpu::pack<double, 8>;
+  using P = cpu::pack<double, 2>;  // what every processor has
   constexpr std::size_t slots = Update::slots.size();
   update_numbers<double> h;
   h.rate = 0.1;
@@ -29,10 +29,13 @@ void check_rule(std::initializer_list<double> numbers) {
     g[i] = i == 5 ? 0 : 0.05 * i * i - 1;
     for (std::size_t k = 0; k < slots; ++k) s[k][i] = 1.5 / static_cast<double>(1 + 8 * k);
   }
-  P pv = cpu::load<8>(v), ps[slots + 1]{};
-  for (std::size_t k = 0; k < slots; ++k) ps[k] = cpu::load<8>(s[k]);
+  P pv[4], ps[4][slots + 1]{};
+  for (int p = 0; p < 4; ++p) {
+    pv[p] = cpu::load<2>(v + 2 * p);
+    for (std::size_t k = 0; k < slots; ++k) ps[p][k] = cpu::load<2>(s[k] + 2 * p);
+  }
   for (int step = 0; step < 3; ++step) {
-    update_rule<Update>::apply(pv, ps, cpu::load<8>(g), h);
+    for (int p = 0; p < 4; ++p) update_rule<Update>::apply(pv[p], ps[p], cpu::load<2>(g + 2 * p), h);
     for (int i = 0; i < 8; ++i) {
       double one[slots + 1]{};
       for (std::size_t k = 0; k < slots; ++k) one[k] = s[k][i];
@@ -41,9 +44,9 @@ void check_rule(std::initializer_list<double> numbers) {
     }
   }
   for (int i = 0; i < 8; ++i) {
-    CHECK(cpu::lane(pv, i) == Approx(v[i]).epsilon(1e-12));
+    CHECK(cpu::lane(pv[i / 2], i % 2) == Approx(v[i]).epsilon(1e-12));
     CHECK((g[i] == 0 || v[i] != 0.3 * i - 1));
-    for (std::size_t k = 0; k < slots; ++k) CHECK(cpu::lane(ps[k], i) == Approx(s[k][i]).epsilon(1e-12));
+    for (std::size_t k = 0; k < slots; ++k) CHECK(cpu::lane(ps[i / 2][k], i % 2) == Approx(s[k][i]).epsilon(1e-12));
   }
 }
 

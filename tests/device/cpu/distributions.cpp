@@ -33,6 +33,14 @@ struct fill_of {
   }
 };
 
+/// Numbers from one on.
+struct some_truncated {
+  template <class T>
+  TAGMA_INLINE static void run(T* out, const random_key* key, std::uint64_t first, std::int64_t n) {
+    cpu::random_truncated_normal<8>(*key, first, out, n);
+  }
+};
+
 template <kind K>
 using fill = cpu::with_wide<fill_of<K, 8>, fill_of<K, 16>>;
 
@@ -110,7 +118,7 @@ TEMPLATE_TEST_CASE("an element does not depend on those drawn with it", "[distri
   const auto whole = numbers<kind::truncated, T>(key, 8 * n);
   for (int part = 4; part < 8; ++part) {
     T some[static_cast<unsigned>(n)];
-    cpu::random_truncated_normal<8>(key, static_cast<std::uint64_t>(part * n), some, n);
+    cpu::dispatch<some_truncated>(static_cast<T*>(some), &key, static_cast<std::uint64_t>(part * n), std::int64_t{n});
     for (int i = 0; i < n; ++i) CHECK(some[i] == Approx(whole[static_cast<std::size_t>(part * n + i)]).epsilon(1e-5));
   }
 }
