@@ -154,6 +154,50 @@
 #endif
 /// @}
 
+/// Instructions of x86-64 on vectors of floats or doubles: AVX2 for 32 bytes, AVX-512 for 64. 1 where vectors have
+/// them, which takes text as above: rounding to integers, roots, their reciprocals within 2^-14, c less a b rounded
+/// once, x 2^n with an integral n, the larger and the smaller one, and the second where they are equal or one is a NaN.
+/// And whether a bit is set, or a signed integer greater than another.
+/// @{
+#if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#define TAGMA_HAS_VECTOR_TEXT 0
+#else
+#define TAGMA_HAS_VECTOR_TEXT 1
+#define TAGMA_VECTOR_TEXT(v, four, eight, operands, ...) \
+  do {                                                   \
+    if constexpr (sizeof((v)[0]) == 4)                   \
+      asm(four operands : __VA_ARGS__);                  \
+    else                                                 \
+      asm(eight operands : __VA_ARGS__);                 \
+  } while (false)
+#define TAGMA_INTEGRAL_32(y, x, how) \
+  TAGMA_VECTOR_TEXT(y, "vroundps", "vroundpd", " $" how ", %1, %0", "=x"(y) : "xm"(x))
+#define TAGMA_INTEGRAL_64(y, x, how) \
+  TAGMA_VECTOR_TEXT(y, "vrndscaleps", "vrndscalepd", " $" how ", %1, %0", "=v"(y) : "vm"(x))
+#define TAGMA_ROOT(y, x) TAGMA_VECTOR_TEXT(y, "vsqrtps", "vsqrtpd", " %1, %0", "=v"(y) : "v"(x))
+#define TAGMA_INVERSE_ROOT_64(y, x) TAGMA_VECTOR_TEXT(y, "vrsqrt14ps", "vrsqrt14pd", " %1, %0", "=v"(y) : "v"(x))
+#define TAGMA_LESS_PRODUCT_64(c, a, b) \
+  TAGMA_VECTOR_TEXT(c, "vfnmadd231ps", "vfnmadd231pd", " %2, %1, %0", "+v"(c) : "v"(a), "v"(b))
+#define TAGMA_SCALED_64(y, x, n) TAGMA_VECTOR_TEXT(y, "vscalefps", "vscalefpd", " %2, %1, %0", "=v"(y) : "v"(x), "v"(n))
+#define TAGMA_LARGER_64(y, a, b) TAGMA_VECTOR_TEXT(y, "vmaxps", "vmaxpd", " %2, %1, %0", "=v"(y) : "v"(a), "vm"(b))
+#define TAGMA_SMALLER_64(y, a, b) TAGMA_VECTOR_TEXT(y, "vminps", "vminpd", " %2, %1, %0", "=v"(y) : "v"(a), "vm"(b))
+#define TAGMA_ANY_BIT_32(any, v) asm("vptest %1, %1" : "=@ccnz"(any) : "x"(v))
+#define TAGMA_ANY_BIT_64(any, v) asm("vptestmd %1, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(v) : "k7")
+#define TAGMA_ANY_GREATER_64(any, a, b)                                                              \
+  TAGMA_VECTOR_TEXT(a, "vpcmpgtd", "vpcmpgtq", " %2, %1, %%k7\n\tkortestw %%k7, %%k7", "=@ccnz"(any) \
+                    : "v"(a), "vm"(b)                                                                \
+                    : "k7")
+#endif
+/// @}
+
+/// Products of the lower halves of the lanes of two vectors of 64 bytes, which are 64-bit words: g++ multiplies whole
+/// lanes even if it is told that their upper halves are zeros.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__x86_64__)
+#define TAGMA_PRODUCTS_OF_HALVES(products, a, b) asm("vpmuludq %2, %1, %0" : "=v"(products) : "v"(a), "v"(b))
+#else
+#define TAGMA_PRODUCTS_OF_HALVES(products, a, b) products = ((a)&0xffffffffu) * (b)
+#endif
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -554,65 +598,8 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 /// Sorts on the CPU, by the digits of ordered words: the least significant one first, each leaving what it finds equal
 /// as it was.
 
-// ---- tagma/device/ordered.hpp
-#ifndef TAGMA_SINGLE_DEVICE_ORDERED_HPP
-#define TAGMA_SINGLE_DEVICE_ORDERED_HPP
-
-/// @file
-/// What puts elements in order, on all devices: unsigned words that are compared in their place.
-
-#include <cstring>
-#include <type_traits>
-
-namespace tagma::device {
-
-/// The unsigned integer of the size of T.
-template <class T>
-using word_of = std::conditional_t<
-    sizeof(T) == 8, std::uint64_t,
-    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
-
-/// The bits of a float's infinity, the largest that are no NaN.
-template <class T>
-inline constexpr word_of<T> infinity_bits = static_cast<word_of<T>>(dtype_of<T> == dtype::float16    ? 0x7c00
-                                                                    : dtype_of<T> == dtype::bfloat16 ? 0x7f80
-                                                                    : dtype_of<T> == dtype::float32
-                                                                        ? 0x7f800000
-                                                                        : 0x7ff0000000000000);
-
-/// A word for an element: the larger the element, the larger the word. NaN is larger than everything, -0 equals 0.
-template <class T>
-TAGMA_DEVICE word_of<T> ordered_word(const T& x) {
-  using word = word_of<T>;
-  constexpr auto sign = static_cast<word>(word{1} << (8 * sizeof(T) - 1));
-  word bits;
-  memcpy(&bits, &x, sizeof bits);
-  if constexpr (!std::is_integral_v<T>) {
-    const auto magnitude = static_cast<word>(bits & static_cast<word>(~sign));
-    if (magnitude > infinity_bits<T>) return static_cast<word>(~word{0});
-    return static_cast<word>(bits != magnitude ? sign - magnitude : sign + magnitude);
-  } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<word>(bits ^ sign);
-  } else {
-    return bits;
-  }
-}
-
-/// The word of position `i` in a random order.
-TAGMA_DEVICE std::uint64_t order_word(const random_key& key, std::uint64_t i) {
-  std::uint32_t words[4];
-  random_words(key, i / 2, 0, words);
-  return i % 2 == 0 ? words[0] | std::uint64_t{words[1]} << 32 : words[2] | std::uint64_t{words[3]} << 32;
-}
-
-}  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_ORDERED_HPP
-
 namespace tagma::device {
 namespace cpu::detail {
-
-/// Rows of so many elements are put in order by comparisons.
-inline constexpr std::int64_t few_to_order = 32;
 
 /// Puts the positions 0 to n - 1 in the order of their words, the lower position first of equal ones.
 /// @param word gives the word of a position
@@ -652,20 +639,21 @@ void order_by(const Word& word, std::int64_t n, std::int64_t* order, std::int64_
   if (order != result) std::memcpy(result, order, static_cast<std::size_t>(n) * sizeof(std::int64_t));
 }
 
-/// The same for a row whose words have at most 32 bits, and its positions as well: each word goes with its position, so
-/// that all memory is read in a row. Threads share a long row: each counts and moves the digits of its part.
+/// The same for a row with at most 2^32 positions: 32 bits of each word, its key, go with its position, so that all
+/// memory is read in a row. Of wider words these are the upper bits of what they are above the least one. Only as many
+/// upper digits are looked at as leave hardly any elements out of place, which are then moved one by one. Threads share
+/// a long row: each counts and moves the digits of its part.
 template <class T>
 class row_order {
   using word = word_of<T>;
-  struct placed {
-    word key;
-    std::uint32_t position;
-  };
+  using placed = std::uint64_t;  ///< a key, and its position below it
   static constexpr std::size_t values = 256;
   static constexpr std::int64_t most_parts = 16;
+  static constexpr int word_bits = 8 * static_cast<int>(sizeof(word)), key_bits = 32;
+  static constexpr int digits = word_bits < key_bits ? word_bits / 8 : key_bits / 8;  ///< of keys
+  static constexpr bool has_range = word_bits > key_bits;
 
  public:
-  static constexpr bool possible = sizeof(word) <= 4;
   static constexpr std::int64_t longest = UINT32_MAX;
 
   /// How many parts a row is taken in: one, unless more threads have something to do in a part of a row each than in
@@ -682,31 +670,12 @@ class row_order {
 
   /// @param order, other as above
   void run(std::int64_t* order, std::int64_t* other) {
-    static_assert(sizeof(placed) == sizeof(std::int64_t));
+    if constexpr (has_range)
+      if (std::is_integral_v<T> || seem_close()) find_range();
     auto* from = reinterpret_cast<placed*>(order);
     auto* to = reinterpret_cast<placed*>(other);
-    share([&](std::int64_t, std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i)
-        from[i] = {static_cast<word>(ordered_word(row_[i]) ^ flip_), static_cast<std::uint32_t>(i)};
-    });
-    for (std::size_t d = 0; d < sizeof(word); ++d) {
-      const auto digit = [d](const placed& p) { return static_cast<std::size_t>(p.key >> (8 * d)) & (values - 1); };
-      share([&](std::int64_t part, std::int64_t first, std::int64_t last) {
-        std::memset(counts_[part], 0, sizeof counts_[part]);
-        for (std::int64_t i = first; i < last; ++i) ++counts_[part][digit(from[i])];
-      });
-      if (!find_places()) continue;
-      share([&](std::int64_t part, std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) to[counts_[part][digit(from[i])]++] = from[i];
-      });
-      std::swap(from, to);
-    }
-    share([&](std::int64_t, std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i) {
-        const std::int64_t position = from[i].position;
-        std::memcpy(order + i, &position, sizeof position);
-      }
-    });
+    if (parts_ == 1 ? order_alone(from, to, order) : order_together(from, to, order)) return;
+    order_by([this](std::int64_t i) { return word_at(i); }, n_, order, other);  // keys that say little
   }
 
  private:
@@ -719,26 +688,163 @@ class row_order {
       some(part, first < n_ ? first : n_, last < n_ ? last : n_);
     });
   }
-  /// Makes of the counts where each part puts its elements. False if all have the same digit.
-  bool find_places() {
-    std::int64_t next = 0;
+  [[nodiscard]] word word_at(std::int64_t i) const { return static_cast<word>(ordered_word(row_[i]) ^ flip_); }
+  [[nodiscard]] placed place(std::int64_t i) const {
+    std::uint64_t key = word_at(i);
+    if constexpr (has_range)
+      key = (key - least_) << left_ >> (word_bits - key_bits);
+    else
+      key <<= key_bits - word_bits;
+    return key << 32 | static_cast<std::uint64_t>(i);
+  }
+  /// Digit 0 is the uppermost one.
+  static std::size_t digit(placed p, int d) { return static_cast<std::size_t>(p >> (56 - 8 * d)) & (values - 1); }
+
+  /// Whether floats have a sign and an exponent in common, as far as some tell: their range is that of all otherwise.
+  [[nodiscard]] bool seem_close() const {
+    word differ = 0;
+    for (std::int64_t i = 0; i < 8; ++i) differ |= word_at(0) ^ word_at(n_ / 8 * i);
+    return differ >> (word_bits - 12) == 0;
+  }
+  /// The least word, and how far what words are above it is moved for the uppermost bit of any to be the first one.
+  void find_range() {
+    word least[most_parts], most[most_parts];
+    share([&](std::int64_t part, std::int64_t first, std::int64_t last) {
+      word low = static_cast<word>(~word{0}), high = 0;
+      for (std::int64_t i = first; i < last; ++i) {
+        const word own = word_at(i);
+        low = own < low ? own : low;
+        high = own > high ? own : high;
+      }
+      least[part] = low, most[part] = high;
+    });
+    for (std::int64_t part = 1; part < parts_; ++part) {
+      if (least[part] < least[0]) least[0] = least[part];
+      if (most[part] > most[0]) most[0] = most[part];
+    }
+    least_ = least[0];
+    const std::uint64_t range = most[0] - least[0];
+    left_ = range != 0 ? __builtin_clzll(range) : 0;
+    exact_ = left_ >= word_bits - key_bits;
+  }
+
+  bool order_alone(placed* from, placed* to, std::int64_t* order) {
+    std::memset(counts_, 0, static_cast<std::size_t>(digits) * sizeof counts_[0]);
+    for (std::int64_t i = 0; i < n_; ++i) {
+      const placed p = place(i);
+      from[i] = p;
+      ++counts_[0][digit(p, 0)];
+      if constexpr (digits > 1) ++counts_[1][digit(p, 1)];
+      if constexpr (digits > 2) ++counts_[2][digit(p, 2)], ++counts_[3][digit(p, 3)];
+    }
+    // How many pairs are out of order if digits have nothing to do with each other.
+    double pairs = 0.25 * static_cast<double>(n_) * static_cast<double>(n_);
+    int some = 0;
+    bool moves[4]{};
+    for (; some < digits && pairs > static_cast<double>(n_) / 16; ++some) {
+      const double equal = chance_of_equal(counts_[some]);
+      moves[some] = equal < 1;
+      pairs *= equal;
+    }
+    for (int d = some; d-- > 0;)
+      if (moves[d]) move(from, to, d);
+    const bool whole = some == digits;
+    if (whole && exact_) return put(from, order, 0, n_), true;
+    if (finish(from, order, whole ? 4 : 1)) return true;
+    if (whole) return false;
+    for (int d = digits; d-- > 0;) {
+      std::memset(counts_[d], 0, sizeof counts_[d]);
+      for (std::int64_t i = 0; i < n_; ++i) ++counts_[d][digit(from[i], d)];
+      move(from, to, d);
+    }
+    if (exact_) return put(from, order, 0, n_), true;
+    return finish(from, order, 4);
+  }
+  /// That two elements have the same digit.
+  [[nodiscard]] double chance_of_equal(const std::uint32_t* counts) const {
+    double squares = 0;
     for (std::size_t value = 0; value < values; ++value) {
-      const std::int64_t before = next;
-      for (std::int64_t part = 0; part < parts_; ++part) {
-        const std::int64_t first = next;
-        next += counts_[part][value];
-        counts_[part][value] = first;
+      const double count = static_cast<std::int32_t>(counts[value]);
+      squares += count * count;
+    }
+    return squares / (static_cast<double>(n_) * static_cast<double>(n_));
+  }
+  void move(placed*& from, placed*& to, int d) {
+    find_places(&counts_[d], 1);
+    for (std::int64_t i = 0; i < n_; ++i) to[counts_[d][digit(from[i], d)]++] = from[i];
+    std::swap(from, to);
+  }
+  bool order_together(placed* from, placed* to, std::int64_t* order) {
+    share([&](std::int64_t, std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i) from[i] = place(i);
+    });
+    for (int d = digits; d-- > 0;) {
+      share([&](std::int64_t part, std::int64_t first, std::int64_t last) {
+        std::memset(counts_[part], 0, sizeof counts_[part]);
+        for (std::int64_t i = first; i < last; ++i) ++counts_[part][digit(from[i], d)];
+      });
+      if (!find_places(counts_, parts_)) continue;
+      share([&](std::int64_t part, std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) to[counts_[part][digit(from[i], d)]++] = from[i];
+      });
+      std::swap(from, to);
+    }
+    if (!exact_) return finish(from, order, 4);
+    share([&](std::int64_t, std::int64_t first, std::int64_t last) { put(from, order, first, last); });
+    return true;
+  }
+  /// Makes of the counts of some parts where each puts its elements. False if all have the same digit.
+  bool find_places(std::uint32_t (*counts)[values], std::int64_t parts) const {
+    std::uint32_t next = 0;
+    for (std::size_t value = 0; value < values; ++value) {
+      const std::uint32_t before = next;
+      for (std::int64_t part = 0; part < parts; ++part) {
+        const std::uint32_t first = next;
+        next += counts[part][value];
+        counts[part][value] = first;
       }
       if (next - before == n_) return false;
     }
     return true;
   }
 
+  [[nodiscard]] bool before(placed a, placed b) const {
+    if constexpr (word_bits > key_bits)
+      if (!exact_ && (a ^ b) >> 32 == 0) {
+        const word x = word_at(a & 0xffffffffu), y = word_at(b & 0xffffffffu);
+        if (x != y) return x < y;
+      }
+    return a < b;
+  }
+  /// Puts what is nearly in order in order, and the positions alone to `order`, which may be the same memory. False,
+  /// with elements of equal keys as they were, if that takes more than `most` moves for each one.
+  bool finish(placed* words, std::int64_t* order, std::int64_t most) const {
+    std::int64_t left = 64 + most * n_;
+    for (std::int64_t i = 1; i < n_; ++i) {
+      const placed own = words[i];
+      if (!before(own, words[i - 1])) continue;
+      std::int64_t at = i;
+      do words[at] = words[at - 1];
+      while (--at > 0 && before(own, words[at - 1]));
+      words[at] = own;
+      left -= i - at;
+      if (left < 0) return false;
+    }
+    put(words, order, 0, n_);
+    return true;
+  }
+  static void put(const placed* words, std::int64_t* order, std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) order[i] = words[i] & 0xffffffffu;
+  }
+
   const T* row_;
   word flip_;
   std::int64_t n_, parts_;
   const run_context& context_;
-  std::int64_t counts_[most_parts][values];
+  word least_ = 0;
+  int left_ = 0;
+  bool exact_ = word_bits <= key_bits;        ///< keys are whole words
+  std::uint32_t counts_[most_parts][values];  ///< of digits, or of parts
 };
 
 template <class T>
@@ -749,17 +855,17 @@ void argsort(const kernel_args& args, const run_context& context) {
   std::int64_t* const other = static_cast<scratch<std::int64_t>*>(args.state)->data();
   const T* const from = args.in[0].as<const T>();
   std::int64_t* const to = args.out.as<std::int64_t>();
-  if constexpr (row_order<T>::possible) {
-    if (n > few_to_order && n <= row_order<T>::longest) {
-      const std::int64_t parts = row_order<T>::parts_of(rows, n, context);
-      const auto some = [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t r = first; r < last; ++r)
-          row_order<T>(from + r * n, flip, n, parts, context).run(to + r * n, other + r * n);
-      };
-      return parts > 1 ? some(0, rows) : over_pieces(rows, 128 * n, context, some);
-    }
+  if (n > few_to_order && n <= row_order<T>::longest) {
+    const std::int64_t parts = row_order<T>::parts_of(rows, n, context);
+    const auto some = [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t r = first; r < last; ++r)
+        row_order<T>(from + r * n, flip, n, parts, context).run(to + r * n, other + r * n);
+    };
+    return parts > 1 ? some(0, rows) : over_pieces(rows, 128 * n, context, some);
   }
   over_pieces(rows, 128 * n, context, [&](std::int64_t first, std::int64_t last) {
+    if (n <= few_to_order)
+      return dispatch<order_of_short_rows<T>>(from + first * n, last - first, n, flip, n, to + first * n);
     for (std::int64_t r = first; r < last; ++r)
       order_by([row = from + r * n, flip](std::int64_t i) { return word_of<T>(ordered_word(row[i]) ^ flip); }, n,
                to + r * n, other + r * n);
@@ -782,17 +888,35 @@ struct kernel<on_cpu, ir::key<op::argsort>> {
 namespace tagma::device {
 namespace cpu::detail {
 
-/// The upper halves of the words of positions `first` to `last`, each with its position below it.
+/// The upper halves of the words of positions `first`, which is even, to `last`, each with its position below it.
 template <bool Wide>
 struct placed_words_of {
+  static constexpr std::int64_t at_once = 16;  ///< two words are one block
   TAGMA_INLINE static void run(std::uint64_t* to, const random_key* key, std::int64_t first, std::int64_t last) {
-    constexpr std::int64_t at_once = 16;  // an even number: two words are one block
-    for (std::int64_t i = first; i < last; i += at_once) {
+    std::int64_t i = first;
+    for (; i + at_once <= last; i += at_once) some(*key, static_cast<std::uint64_t>(i), to + i);
+    if (i == last) return;
+    std::uint64_t rest[at_once];
+    some(*key, static_cast<std::uint64_t>(i), rest);
+    for (std::int64_t k = i; k < last; ++k) to[k] = rest[k - i];
+  }
+
+ private:
+  TAGMA_INLINE static void some(const random_key& key, std::uint64_t first, std::uint64_t* to) {
+    if constexpr (Wide) {
+      using lanes = tagma::detail::eight_blocks::lanes;
+      tagma::detail::eight_blocks blocks(key, first / 2, 0);
+      tagma::detail::ten_rounds(key, blocks);
+      const lanes even = lanes{0, 2, 4, 6, 8, 10, 12, 14} + first;
+      const lanes x = (blocks.b << 32) | even, y = (blocks.d << 32) | (even + 1);
+      const lanes one = __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11);
+      const lanes other = __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15);
+      __builtin_memcpy(to, &one, 64);
+      __builtin_memcpy(to + 8, &other, 64);
+    } else {
       std::uint32_t words[2 * at_once];
-      random_blocks<at_once / 2, Wide>(*key, static_cast<std::uint64_t>(i / 2), 0, words);
-      const std::int64_t count = last - i < at_once ? last - i : at_once;
-      for (std::int64_t k = 0; k < count; ++k)
-        to[i + k] = std::uint64_t{words[2 * k + 1]} << 32 | static_cast<std::uint64_t>(i + k);
+      random_blocks<at_once / 2>(key, first / 2, 0, words);
+      for (std::uint64_t k = 0; k < at_once; ++k) to[k] = std::uint64_t{words[2 * k + 1]} << 32 | (first + k);
     }
   }
 };
@@ -944,8 +1068,22 @@ struct kernel<on_cpu, ir::key<op::random_permutation>> {
 #undef TAGMA_HALVES_OF_FLOATS
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
+#undef TAGMA_HAS_VECTOR_TEXT
+#undef TAGMA_VECTOR_TEXT
+#undef TAGMA_INTEGRAL_32
+#undef TAGMA_INTEGRAL_64
+#undef TAGMA_ROOT
+#undef TAGMA_INVERSE_ROOT_64
+#undef TAGMA_LESS_PRODUCT_64
+#undef TAGMA_SCALED_64
+#undef TAGMA_LARGER_64
+#undef TAGMA_SMALLER_64
+#undef TAGMA_ANY_BIT_32
+#undef TAGMA_ANY_BIT_64
+#undef TAGMA_ANY_GREATER_64
 #undef TAGMA_HAS_PAIRS
 #undef TAGMA_CARRYLESS
+#undef TAGMA_PRODUCTS_OF_HALVES
 #undef TAGMA_PRODUCTS_OF_PAIRS
 #undef TAGMA_ADD_PRODUCTS_OF_PAIRS
 #undef TAGMA_SHORT_OF_SIGNED

@@ -154,6 +154,50 @@
 #endif
 /// @}
 
+/// Instructions of x86-64 on vectors of floats or doubles: AVX2 for 32 bytes, AVX-512 for 64. 1 where vectors have
+/// them, which takes text as above: rounding to integers, roots, their reciprocals within 2^-14, c less a b rounded
+/// once, x 2^n with an integral n, the larger and the smaller one, and the second where they are equal or one is a NaN.
+/// And whether a bit is set, or a signed integer greater than another.
+/// @{
+#if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#define TAGMA_HAS_VECTOR_TEXT 0
+#else
+#define TAGMA_HAS_VECTOR_TEXT 1
+#define TAGMA_VECTOR_TEXT(v, four, eight, operands, ...) \
+  do {                                                   \
+    if constexpr (sizeof((v)[0]) == 4)                   \
+      asm(four operands : __VA_ARGS__);                  \
+    else                                                 \
+      asm(eight operands : __VA_ARGS__);                 \
+  } while (false)
+#define TAGMA_INTEGRAL_32(y, x, how) \
+  TAGMA_VECTOR_TEXT(y, "vroundps", "vroundpd", " $" how ", %1, %0", "=x"(y) : "xm"(x))
+#define TAGMA_INTEGRAL_64(y, x, how) \
+  TAGMA_VECTOR_TEXT(y, "vrndscaleps", "vrndscalepd", " $" how ", %1, %0", "=v"(y) : "vm"(x))
+#define TAGMA_ROOT(y, x) TAGMA_VECTOR_TEXT(y, "vsqrtps", "vsqrtpd", " %1, %0", "=v"(y) : "v"(x))
+#define TAGMA_INVERSE_ROOT_64(y, x) TAGMA_VECTOR_TEXT(y, "vrsqrt14ps", "vrsqrt14pd", " %1, %0", "=v"(y) : "v"(x))
+#define TAGMA_LESS_PRODUCT_64(c, a, b) \
+  TAGMA_VECTOR_TEXT(c, "vfnmadd231ps", "vfnmadd231pd", " %2, %1, %0", "+v"(c) : "v"(a), "v"(b))
+#define TAGMA_SCALED_64(y, x, n) TAGMA_VECTOR_TEXT(y, "vscalefps", "vscalefpd", " %2, %1, %0", "=v"(y) : "v"(x), "v"(n))
+#define TAGMA_LARGER_64(y, a, b) TAGMA_VECTOR_TEXT(y, "vmaxps", "vmaxpd", " %2, %1, %0", "=v"(y) : "v"(a), "vm"(b))
+#define TAGMA_SMALLER_64(y, a, b) TAGMA_VECTOR_TEXT(y, "vminps", "vminpd", " %2, %1, %0", "=v"(y) : "v"(a), "vm"(b))
+#define TAGMA_ANY_BIT_32(any, v) asm("vptest %1, %1" : "=@ccnz"(any) : "x"(v))
+#define TAGMA_ANY_BIT_64(any, v) asm("vptestmd %1, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(v) : "k7")
+#define TAGMA_ANY_GREATER_64(any, a, b)                                                              \
+  TAGMA_VECTOR_TEXT(a, "vpcmpgtd", "vpcmpgtq", " %2, %1, %%k7\n\tkortestw %%k7, %%k7", "=@ccnz"(any) \
+                    : "v"(a), "vm"(b)                                                                \
+                    : "k7")
+#endif
+/// @}
+
+/// Products of the lower halves of the lanes of two vectors of 64 bytes, which are 64-bit words: g++ multiplies whole
+/// lanes even if it is told that their upper halves are zeros.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__x86_64__)
+#define TAGMA_PRODUCTS_OF_HALVES(products, a, b) asm("vpmuludq %2, %1, %0" : "=v"(products) : "v"(a), "v"(b))
+#else
+#define TAGMA_PRODUCTS_OF_HALVES(products, a, b) products = ((a)&0xffffffffu) * (b)
+#endif
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -2230,8 +2274,22 @@ TAGMA_DECL void summary_writer::hyperparameters(std::initializer_list<hyperparam
 #undef TAGMA_HALVES_OF_FLOATS
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
+#undef TAGMA_HAS_VECTOR_TEXT
+#undef TAGMA_VECTOR_TEXT
+#undef TAGMA_INTEGRAL_32
+#undef TAGMA_INTEGRAL_64
+#undef TAGMA_ROOT
+#undef TAGMA_INVERSE_ROOT_64
+#undef TAGMA_LESS_PRODUCT_64
+#undef TAGMA_SCALED_64
+#undef TAGMA_LARGER_64
+#undef TAGMA_SMALLER_64
+#undef TAGMA_ANY_BIT_32
+#undef TAGMA_ANY_BIT_64
+#undef TAGMA_ANY_GREATER_64
 #undef TAGMA_HAS_PAIRS
 #undef TAGMA_CARRYLESS
+#undef TAGMA_PRODUCTS_OF_HALVES
 #undef TAGMA_PRODUCTS_OF_PAIRS
 #undef TAGMA_ADD_PRODUCTS_OF_PAIRS
 #undef TAGMA_SHORT_OF_SIGNED

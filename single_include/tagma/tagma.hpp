@@ -255,6 +255,50 @@ void fresh_type(long);
 #endif
 /// @}
 
+/// Instructions of x86-64 on vectors of floats or doubles: AVX2 for 32 bytes, AVX-512 for 64. 1 where vectors have
+/// them, which takes text as above: rounding to integers, roots, their reciprocals within 2^-14, c less a b rounded
+/// once, x 2^n with an integral n, the larger and the smaller one, and the second where they are equal or one is a NaN.
+/// And whether a bit is set, or a signed integer greater than another.
+/// @{
+#if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
+#define TAGMA_HAS_VECTOR_TEXT 0
+#else
+#define TAGMA_HAS_VECTOR_TEXT 1
+#define TAGMA_VECTOR_TEXT(v, four, eight, operands, ...) \
+  do {                                                   \
+    if constexpr (sizeof((v)[0]) == 4)                   \
+      asm(four operands : __VA_ARGS__);                  \
+    else                                                 \
+      asm(eight operands : __VA_ARGS__);                 \
+  } while (false)
+#define TAGMA_INTEGRAL_32(y, x, how) \
+  TAGMA_VECTOR_TEXT(y, "vroundps", "vroundpd", " $" how ", %1, %0", "=x"(y) : "xm"(x))
+#define TAGMA_INTEGRAL_64(y, x, how) \
+  TAGMA_VECTOR_TEXT(y, "vrndscaleps", "vrndscalepd", " $" how ", %1, %0", "=v"(y) : "vm"(x))
+#define TAGMA_ROOT(y, x) TAGMA_VECTOR_TEXT(y, "vsqrtps", "vsqrtpd", " %1, %0", "=v"(y) : "v"(x))
+#define TAGMA_INVERSE_ROOT_64(y, x) TAGMA_VECTOR_TEXT(y, "vrsqrt14ps", "vrsqrt14pd", " %1, %0", "=v"(y) : "v"(x))
+#define TAGMA_LESS_PRODUCT_64(c, a, b) \
+  TAGMA_VECTOR_TEXT(c, "vfnmadd231ps", "vfnmadd231pd", " %2, %1, %0", "+v"(c) : "v"(a), "v"(b))
+#define TAGMA_SCALED_64(y, x, n) TAGMA_VECTOR_TEXT(y, "vscalefps", "vscalefpd", " %2, %1, %0", "=v"(y) : "v"(x), "v"(n))
+#define TAGMA_LARGER_64(y, a, b) TAGMA_VECTOR_TEXT(y, "vmaxps", "vmaxpd", " %2, %1, %0", "=v"(y) : "v"(a), "vm"(b))
+#define TAGMA_SMALLER_64(y, a, b) TAGMA_VECTOR_TEXT(y, "vminps", "vminpd", " %2, %1, %0", "=v"(y) : "v"(a), "vm"(b))
+#define TAGMA_ANY_BIT_32(any, v) asm("vptest %1, %1" : "=@ccnz"(any) : "x"(v))
+#define TAGMA_ANY_BIT_64(any, v) asm("vptestmd %1, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(v) : "k7")
+#define TAGMA_ANY_GREATER_64(any, a, b)                                                              \
+  TAGMA_VECTOR_TEXT(a, "vpcmpgtd", "vpcmpgtq", " %2, %1, %%k7\n\tkortestw %%k7, %%k7", "=@ccnz"(any) \
+                    : "v"(a), "vm"(b)                                                                \
+                    : "k7")
+#endif
+/// @}
+
+/// Products of the lower halves of the lanes of two vectors of 64 bytes, which are 64-bit words: g++ multiplies whole
+/// lanes even if it is told that their upper halves are zeros.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__x86_64__)
+#define TAGMA_PRODUCTS_OF_HALVES(products, a, b) asm("vpmuludq %2, %1, %0" : "=v"(products) : "v"(a), "v"(b))
+#else
+#define TAGMA_PRODUCTS_OF_HALVES(products, a, b) products = ((a)&0xffffffffu) * (b)
+#endif
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -4244,7 +4288,7 @@ template <fixed_string Name, class T, extent... Extents>
 
 namespace tagma::detail {
 
-TAGMA_DECL carried_value number_value(double number) {
+TAGMA_COLD TAGMA_DECL carried_value number_value(double number) {
   carried_value v;
   v.integer = static_cast<std::int64_t>(initializer_kind::constant);
   v.number = number;
@@ -22329,8 +22373,8 @@ class accelerator : public counted_object {
 
 namespace tagma::runtime {
 
-TAGMA_DECL const gpu_options& options_of(std::string_view type, const gpu_options& others,
-                                         const kind_options_list& kinds) {
+TAGMA_COLD TAGMA_DECL const gpu_options& options_of(std::string_view type, const gpu_options& others,
+                                                    const kind_options_list& kinds) {
   for (const kind_options& k : kinds.kinds())
     if (k.type == type) return k.options;
   return others;
@@ -22418,13 +22462,13 @@ TAGMA_COLD TAGMA_DECL caught::caught(const std::exception_ptr& e) noexcept {
   }
 }
 
-TAGMA_DECL void caught::see_error(const error& one) noexcept {
+TAGMA_COLD TAGMA_DECL void caught::see_error(const error& one) noexcept {
   code = one.code();
   is_error = true;
   see(one);
 }
 
-TAGMA_DECL void caught::see(const std::exception& one) noexcept {
+TAGMA_COLD TAGMA_DECL void caught::see(const std::exception& one) noexcept {
   what = one.what();
   is_known = true;
 }
@@ -22550,8 +22594,10 @@ class wait_word {
 
   /// The same, until `end_ns` of the monotonic clock at most.
   void wait_until(std::uint32_t seen, std::int64_t end_ns);
-  /// Waits a short while awake. True if the number is no longer `seen`.
-  [[nodiscard]] bool changes_soon(std::uint32_t seen) const;
+  /// Waits awake, `ns` at most. True if the number is no longer `seen`.
+  [[nodiscard]] bool changes_within(std::uint32_t seen, std::int64_t ns) const;
+  /// A short while, about as long as it takes to be put to sleep and woken.
+  static constexpr std::int64_t soon = 20'000;
   /// Waits asleep.
   void sleep_until(std::uint32_t seen, std::int64_t end_ns);
   static constexpr std::int64_t never = 0x7fff'ffff'ffff'ffff;
@@ -22635,15 +22681,19 @@ TAGMA_DECL void relax() {
 }
 
 TAGMA_DECL void wait_word::wait_until(std::uint32_t seen, std::int64_t end_ns) {
-  if (!changes_soon(seen)) sleep_until(seen, end_ns);
+  if (!changes_within(seen, soon)) sleep_until(seen, end_ns);
 }
 
-[[gnu::noinline]] TAGMA_DECL bool wait_word::changes_soon(std::uint32_t seen) const {
+TAGMA_COLD TAGMA_DECL bool wait_word::changes_within(std::uint32_t seen, std::int64_t ns) const {
   if (turns_here != nullptr) return word_.load(memory_order::acquire) != seen;
-  for (int i = 0; i < 1000; ++i) {
-    if (word_.load(memory_order::acquire) != seen) return true;
-    relax();
-  }
+  // By the clock: a pause takes 10 ns on some processors and 50 on others.
+  const std::int64_t begin = now_ns();
+  do {
+    for (int i = 0; i < 50; ++i) {
+      if (word_.load(memory_order::acquire) != seen) return true;
+      relax();
+    }
+  } while (now_ns() - begin < ns);
   return false;
 }
 
@@ -22670,7 +22720,7 @@ TAGMA_DECL void wait_word::change(bool all) {
 #endif
 }
 
-TAGMA_DECL void wait_word::sleep(std::uint32_t seen, std::int64_t end_ns) {
+TAGMA_COLD TAGMA_DECL void wait_word::sleep(std::uint32_t seen, std::int64_t end_ns) {
   if (turns_here != nullptr) return turns_here->sleep(*this, end_ns);
 #if defined(__linux__)
   timespec end{};
@@ -22970,7 +23020,7 @@ class run_guard {
 
 namespace tagma {
 
-TAGMA_DECL void cancellation::cancel() noexcept {
+TAGMA_COLD TAGMA_DECL void cancellation::cancel() noexcept {
   cancelled_.store(true);
   waking_.fetch_add(1);
   for (atomic<runtime::wait_word*>& place : sleepers_)
@@ -22978,11 +23028,12 @@ TAGMA_DECL void cancellation::cancel() noexcept {
   waking_.fetch_sub(1);
 }
 
-TAGMA_DECL cancellation::sleeper::sleeper(const cancellation& c, runtime::wait_word& word) : cancellation_(c) {
+TAGMA_COLD TAGMA_DECL cancellation::sleeper::sleeper(const cancellation& c, runtime::wait_word& word)
+    : cancellation_(c) {
   while (place_ < places && !c.sleepers_[place_].replace(nullptr, &word)) ++place_;
 }
 
-TAGMA_DECL cancellation::sleeper::~sleeper() {
+TAGMA_COLD TAGMA_DECL cancellation::sleeper::~sleeper() {
   if (!placed()) return;
   cancellation_.sleepers_[place_].store(nullptr);
   while (cancellation_.waking_.load() != 0) sched_yield();  // whoever cancels may still have the word
@@ -23040,7 +23091,7 @@ TAGMA_COLD TAGMA_DECL void run_guard::explain(status_code reason, std::string_vi
 }
 
 TAGMA_COLD TAGMA_DECL void run_guard::wait(wait_word& word, std::uint32_t seen) const {
-  if (word.changes_soon(seen)) return;
+  if (word.changes_within(seen, wait_word::soon)) return;
   if (session_ == nullptr) return sleep(&stop_, word, seen, end_);
   const closing::sleeper sleeper(*session_, word);
   if (!closed()) sleep(&stop_, word, seen, end_);
@@ -23172,7 +23223,7 @@ class run_control {
 
 namespace tagma::runtime {
 
-TAGMA_DECL bool run_control::add(stop_hook& hook) noexcept {
+TAGMA_COLD TAGMA_DECL bool run_control::add(stop_hook& hook) noexcept {
   const mutex_lock lock(mutex_);
   if (stopped()) return false;
   hook.next_ = hooks_;
@@ -23256,7 +23307,7 @@ TAGMA_COLD TAGMA_DECL void run_control::note(std::exception_ptr e, bool late_run
     add_if_room(list::not_finished, named_part(seen.what));
 }
 
-TAGMA_DECL void run_control::add_if_room(list l, std::string_view entry) noexcept {
+TAGMA_COLD TAGMA_DECL void run_control::add_if_room(list l, std::string_view entry) noexcept {
   if (has_room(l)) add(l, entry);
 }
 
@@ -23268,7 +23319,7 @@ TAGMA_COLD TAGMA_DECL void run_control::add(list l, std::string_view entry) noex
   }
 }
 
-TAGMA_DECL std::string_view run_control::named_part(std::string_view what) noexcept {
+TAGMA_COLD TAGMA_DECL std::string_view run_control::named_part(std::string_view what) noexcept {
   const std::string_view text = without_code(what);
   return {text.data(), before_colon(text)};
 }
@@ -23441,12 +23492,12 @@ TAGMA_COLD TAGMA_DECL void gate::wait(bool exclusive, const run_guard& guard) {
   mutex_.unlock();
 }
 
-TAGMA_DECL void gate::begin_wait(bool exclusive) {
+TAGMA_COLD TAGMA_DECL void gate::begin_wait(bool exclusive) {
   writers_ += exclusive;
   if (waiting_++ == 0) state_.fetch_add(waited_for);
 }
 
-TAGMA_DECL void gate::end_wait(bool exclusive) {
+TAGMA_COLD TAGMA_DECL void gate::end_wait(bool exclusive) {
   writers_ -= exclusive;
   if (--waiting_ == 0)
     state_.fetch_sub(waited_for);
@@ -23811,12 +23862,18 @@ class step_pool {
   [[nodiscard]] virtual int step_threads() const = 0;
 };
 
+/// Who helps with a loop. Waking a thread takes longer than a small kernel does.
+enum class helpers : unsigned char {
+  woken,  ///< any thread
+  awake,  ///< threads that wait awake; one is woken where many such loops found none
+};
+
 /// The threads of a device. The thread that calls always takes part and counts as one, so that no work ever waits for
 /// another thread to become free.
 class executor : public step_pool {
  public:
   /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
-  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
+  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context, helpers help) = 0;
   /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
   virtual unsigned enter() { return 0; }
   virtual void leave(unsigned) {}
@@ -23825,18 +23882,18 @@ class executor : public step_pool {
 
   /// The same for a callable.
   template <class Task>
-  void parallel_for(std::int64_t count, Task&& task) {
+  void parallel_for(std::int64_t count, Task&& task, helpers help = helpers::woken) {
     using callable = std::remove_reference_t<Task>;
     parallel_for(
         count, [](void* context, std::int64_t i) { (*static_cast<callable*>(context))(i); },
-        const_cast<void*>(static_cast<const void*>(&task)));
+        const_cast<void*>(static_cast<const void*>(&task)), help);
   }
 };
 
 /// Runs kernels on the thread that calls.
 class calling_thread final : public executor {
  public:
-  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
+  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context, helpers) override {
     for (std::int64_t i = 0; i < count; ++i) task(context, i);
   }
   bool offer(shared_work&) override { return false; }
@@ -23992,6 +24049,7 @@ struct kernel_args {
   std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
   bool repeated = false;             ///< part of a loop of the plan: calls follow each other closely
   bool continued = false;            ///< of a sum: adds to what is there
+  std::uint64_t lasting = 0;         ///< bit i: operand i is the same until `writes` of the context is another number
   array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
   shape declared_out;
   const carried_value* value = nullptr;  ///< what the program carries for this node
@@ -25156,7 +25214,10 @@ class stored_variable final : public resource {
   /// The same, and pins it.
   [[nodiscard]] variable_version& end_update_pinned();
   /// The new value was not written, or in part.
-  void abandon_update() noexcept { mutex_.unlock(); }
+  void abandon_update() noexcept {
+    note_write();
+    mutex_.unlock();
+  }
 
   /// True if somebody holds the current version.
   [[nodiscard]] bool is_read() const;
@@ -25747,19 +25808,20 @@ TAGMA_COLD TAGMA_DECL void step_graph::add_storage_order() {
       const bool writes = k >= step.operands;  // after its reads
       const node_id used = used_node(step, !writes ? k : k == step.operands ? -1 : k - 1);
       if (used == ir::no_node) continue;
-      plan_->each_member(used, [&](node_id one) {
-        const std::int32_t c = cell_of(one);
-        if (c == cells) return;
-        add_edge(writer[c], self);
-        if (!writes) {
-          readers[count] = {self, head[c]};
-          head[c] = count++;
-          return;
-        }
-        for (std::int32_t r = head[c]; r != 0; r = readers[r].next) add_edge(readers[r].step, self);
-        head[c] = 0;
-        writer[c] = self;
-      });
+      plan_->each_member(
+          used, [&](node_id one) __attribute__((cold, noinline)) {
+            const std::int32_t c = cell_of(one);
+            if (c == cells) return;
+            add_edge(writer[c], self);
+            if (!writes) {
+              readers[count] = {self, head[c]};
+              head[c] = count++;
+              return;
+            }
+            for (std::int32_t r = head[c]; r != 0; r = readers[r].next) add_edge(readers[r].step, self);
+            head[c] = 0;
+            writer[c] = self;
+          });
     }
   }
 }
@@ -26414,6 +26476,8 @@ class bound_plan {
   [[nodiscard]] accelerated_steps* device_steps() const { return device_steps_.get(); }
   /// True if a step may wait without a thread, and `shared_steps` runs the steps.
   [[nodiscard]] bool asynchronous() const { return asynchronous_; }
+  /// Whether results of some steps are kept from run to run.
+  [[nodiscard]] bool keeps() const { return keeps_; }
   /// What begins such steps if devices do the others, else nullptr.
   [[nodiscard]] const waiting_steps* waits_on_devices() const { return asynchronous_ ? nullptr : waits_.get(); }
   /// True if a step or a fetch needs a variable.
@@ -26460,6 +26524,8 @@ class bound_plan {
   [[nodiscard]] const plan::step_graph& graph() const { return runner_.graph(); }
   [[nodiscard]] double cost_of(std::size_t s) const { return cost(plan_.steps[s]); }
   void prepare(std::size_t s, const kernel_entry& kernel, const run_context& context);
+  /// `kernel_args::lasting` of a step.
+  [[nodiscard]] std::uint64_t lasting(const plan::plan_step& step) const;
   void add_to_trace(std::size_t s, trace_sink& trace, const device_spec& device, std::uint64_t run,
                     std::string_view queue, std::int64_t begin_ns, std::int64_t end_ns) const;
   /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
@@ -26567,7 +26633,7 @@ class bound_plan {
   owned<late_extents> late_;    // where kernels find extents
   bool plain_ = false;          // one device, and nothing is bound late
   owned<waiting_steps> waits_;  // where there are asynchronous ones
-  bool asynchronous_ = false, accelerated_ = false, uses_variables_ = false, by_plan_ = false;
+  bool asynchronous_ = false, accelerated_ = false, uses_variables_ = false, by_plan_ = false, keeps_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t feed_patches_ = 0;             // from the second on
@@ -26588,6 +26654,10 @@ class bound_plan {
 
 /// @file
 /// Definitions of bound_plan.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir {
+struct keep;
+}
 
 namespace tagma::runtime {
 
@@ -26671,8 +26741,21 @@ TAGMA_DECL const session_device& bound_plan::source_of(std::size_t s) const {
   return is_transfer(s) ? device_at(plan_.nodes[plan_.operands[plan_.steps[s].first_operand]].device) : device_of(s);
 }
 
+TAGMA_COLD TAGMA_DECL std::uint64_t bound_plan::lasting(const plan::plan_step& step) const {
+  std::uint64_t found = 0;
+  for (std::int32_t k = 0; k < step.operands; ++k) {
+    const plan::plan_node& n = plan_.nodes[plan_.operands[step.first_operand + k]];
+    // A run that pins variables may see another version than its count is of.
+    const bool read_only = n.is_in(plan::storage_kind::variable) && !plan_.writes_variables && !access_;
+    if (read_only || n.op->key == &ir::key<ir::keep>) found |= std::uint64_t{1} << k;
+  }
+  return found;
+}
+
 TAGMA_COLD TAGMA_DECL void bound_plan::prepare(std::size_t s, const kernel_entry& kernel, const run_context& context) {
   if (kernel.prepare == nullptr) return;
+  keeps_ = keeps_ || kernel.keeps;
+  calls_[s].lasting = lasting(plan_.steps[s]);
   try {
     states_[s] = kernel.prepare(calls_[s], context);
   } catch (const no_memory& e) {
@@ -27504,7 +27587,7 @@ TAGMA_COLD TAGMA_DECL plan_store::~plan_store() {
   *p = next_;
 }
 
-TAGMA_DECL std::size_t plan_store::idle_bytes() {
+TAGMA_COLD TAGMA_DECL std::size_t plan_store::idle_bytes() {
   const mutex_lock lock(mutex_);
   return idle_.bytes();
 }
@@ -27576,7 +27659,7 @@ TAGMA_COLD TAGMA_DECL bool plan_store::attempts::again(const run_guard& guard) {
   return true;
 }
 
-TAGMA_DECL bool plan_store::attempts::hopeless() const {
+TAGMA_COLD TAGMA_DECL bool plan_store::attempts::hopeless() const {
   return store_.idle_.empty() && store_.freed_ == seen_ && store_.at_work() == 1;
 }
 
@@ -27595,7 +27678,7 @@ TAGMA_COLD TAGMA_DECL bool plan_store::attempts::wait(const run_guard& guard) {
   return now_ns() < end_;
 }
 
-TAGMA_DECL plan_store::waiting::waiting(plan_store& s) : store(s) {
+TAGMA_COLD TAGMA_DECL plan_store::waiting::waiting(plan_store& s) : store(s) {
   ++store.waiting_;
   ++store.freed_;
   store.tell();
@@ -27606,7 +27689,7 @@ TAGMA_COLD TAGMA_DECL plan_store::others& plan_store::of_process() {
   return all;
 }
 
-TAGMA_DECL bool plan_store::let_own_go() {
+TAGMA_COLD TAGMA_DECL bool plan_store::let_own_go() {
   owned<bound_plan> gone;
   const mutex_lock lock(mutex_);
   gone = idle_.take_oldest();
@@ -28240,7 +28323,10 @@ struct eight_blocks {
   }
   /// As in `philox_rounds`.
   TAGMA_INLINE void round(std::uint32_t low, std::uint32_t high) {
-    const lanes x = (a & 0xffffffffu) * std::uint64_t{0xD2511F53u}, y = (c & 0xffffffffu) * std::uint64_t{0xCD9E8D57u};
+    const lanes first = lanes{} + std::uint64_t{0xD2511F53u}, second = lanes{} + std::uint64_t{0xCD9E8D57u};
+    lanes x, y;
+    TAGMA_PRODUCTS_OF_HALVES(x, a, first);
+    TAGMA_PRODUCTS_OF_HALVES(y, c, second);
     a = (y >> 32) ^ b ^ std::uint64_t{low};
     b = y;
     c = (x >> 32) ^ d ^ std::uint64_t{high};
@@ -28571,6 +28657,7 @@ TAGMA_DECL void session_core::current_run::count() {
 [[gnu::noinline]] TAGMA_DECL void session_core::current_run::pass_gate() {
   session_.gate_->enter(plan_.writes_variables, control_.guard());
   inside_ = true;
+  context_.writes = stored_variable::writes();  // what was kept before a write is none of a run that sees it
   count();
   if (access_ != nullptr) return;
   for (stored_variable* const v : bound_.written())
@@ -28591,6 +28678,7 @@ TAGMA_DECL void session_core::current_run::read_variables() {
   runs.enter(false, control_.guard());
   try {
     access_->read_now();
+    context_.writes = stored_variable::writes();
   } catch (...) {
     runs.leave(false);
     throw;
@@ -28645,7 +28733,7 @@ TAGMA_DECL void session_core::current_run::take(std::size_t f) const {
   }
 }
 
-TAGMA_DECL void session_core::current_run::enter_at_step() {
+TAGMA_COLD TAGMA_DECL void session_core::current_run::enter_at_step() {
   entering_ = true;
   enter();
   entering_ = false;
@@ -28653,7 +28741,13 @@ TAGMA_DECL void session_core::current_run::enter_at_step() {
 
 TAGMA_COLD TAGMA_DECL void session_core::current_run::begin_access() {
   access_->begin_run();
-  if (bound_.step_access() == nullptr && bound_.waits_on_devices() == nullptr) access_->begin_all(), all_begun_ = true;
+  if (bound_.step_access() == nullptr && bound_.waits_on_devices() == nullptr)
+    access_->begin_all(), all_begun_ = true;
+  else if (bound_.keeps() && session_.state_->access() != nullptr)
+    access_->read_now();
+  // Written while versions were chosen: which of both counts is theirs nobody knows, so what is kept is made for this
+  // run, and for no other.
+  if (const std::uint64_t now = stored_variable::writes(); now != context_.writes) context_.writes = ~now;
 }
 
 TAGMA_COLD TAGMA_DECL void session_core::current_run::end_access() noexcept {
@@ -31366,9 +31460,9 @@ class thread_pool {
   /// Workers take the next task from a shared counter, so tasks may be of different lengths. Every task is run even if
   /// another one throws; the first exception is thrown again here. A task of a shared loop that calls this runs the
   /// inner loop itself.
-  /// @param helpers how many workers may take part
+  /// @param most_helpers how many workers may take part
   void parallel_for(std::int64_t tasks, void (*task)(void* context, std::int64_t index), void* context,
-                    int helpers = 1 << 16);
+                    int most_helpers = 1 << 16, runtime::helpers help = runtime::helpers::woken);
 
   /// Calls `f(i)` for every i in [0, tasks). The callable is used in place by all threads.
   template <class F>
@@ -31381,17 +31475,22 @@ class thread_pool {
   }
 
  private:
+  /// The thread that calls takes tasks from the first on, the others from the last on: kernels that follow each other
+  /// find in the cache of a processor what the one before left there.
   struct loop final : runtime::shared_work {
     loop(void (*t)(void*, std::int64_t), void* c, std::int64_t n, int helpers)
         : shared_work(helpers), task(t), context(c), tasks(n) {}
 
-    [[nodiscard]] bool open() const noexcept override { return next.load(memory_order::relaxed) < tasks; }
-    TAGMA_DECL void help() noexcept override;
+    [[nodiscard]] bool open() const noexcept override { return taken.load(memory_order::relaxed) < tasks; }
+    void help() noexcept override { run(from_last, -1); }
+    /// Does tasks until all are taken.
+    /// @param from how many were taken from this end
+    void run(atomic<std::int64_t>& from, int direction) noexcept;
 
     void (*task)(void*, std::int64_t);
     void* context;
     std::int64_t tasks;
-    atomic<std::int64_t> next{0};
+    atomic<std::int64_t> taken{0}, from_first{0}, from_last{0};
     atomic<bool> failed{false};
     std::exception_ptr error{};
   };
@@ -31399,6 +31498,16 @@ class thread_pool {
   /// Calls workers that are awake, and wakes as many more as are missing. For work that does not depend on them: who is
   /// awake may see another offer first.
   void wake_missing(int count);
+  /// Whether a small loop is to be offered: somebody is awake, or is to be.
+  [[nodiscard]] bool somebody_for_small();
+
+  /// So long a thread that has had something to do waits awake for more. Kernels on one thread between two that are
+  /// shared take less, as a rule; to be woken takes a thread 20 microseconds.
+  static constexpr std::int64_t patience_ns = 100'000;
+
+  /// After so many small loops without help, each soon behind the one before, a worker is woken, which then waits awake
+  /// for the next ones.
+  static constexpr int most_missed = 4;
 
   /// Helps with one offer; false if there is nothing to do.
   bool help();
@@ -31415,6 +31524,8 @@ class thread_pool {
   alignas(64) runtime::wait_word round_;
   alignas(64) runtime::wait_word left_;
   alignas(64) atomic<int> awake_{0};  ///< workers that look for work
+  atomic<int> missed_{0};             ///< small loops soon behind each other that found none
+  atomic<std::int64_t> last_missed_{0};
 };
 
 }  // namespace tagma::device::cpu
@@ -31428,7 +31539,7 @@ class thread_pool {
 
 namespace tagma::device::cpu {
 
-TAGMA_DECL thread_pool::thread_pool(int workers) : owner_(getpid()) {
+TAGMA_COLD TAGMA_DECL thread_pool::thread_pool(int workers) : owner_(getpid()) {
   if (workers <= 0) return;
   threads_ = heap_array<pthread_t>(workers);
   for (; workers_ < workers; ++workers_) {
@@ -31436,7 +31547,7 @@ TAGMA_DECL thread_pool::thread_pool(int workers) : owner_(getpid()) {
   }
 }
 
-TAGMA_DECL thread_pool::~thread_pool() {
+TAGMA_COLD TAGMA_DECL thread_pool::~thread_pool() {
   if (getpid() != owner_) return;
   stop_.store(true, memory_order::relaxed);
   round_.change(true);
@@ -31458,42 +31569,44 @@ TAGMA_DECL void thread_pool::wake(int count) {
   for (int i = 0; i < count; ++i) round_.change(false);
 }
 
-TAGMA_DECL void thread_pool::withdraw(runtime::shared_work& work) {
+TAGMA_COLD TAGMA_DECL void thread_pool::withdraw(runtime::shared_work& work) {
   mutex_.lock();
   (work.before == nullptr ? first_ : work.before->behind) = work.behind;
   (work.behind == nullptr ? last_ : work.behind->before) = work.before;
   while (work.helping > 0) {
     const std::uint32_t seen = left_.load(memory_order::relaxed);
     mutex_.unlock();
-    left_.wait(seen);
+    if (!left_.changes_within(seen, patience_ns)) left_.sleep_until(seen, runtime::wait_word::never);
     mutex_.lock();
   }
   mutex_.unlock();
 }
 
 // Not inlined: g++ guesses that every executor is the one of this pool and would copy it into each kernel.
-[[gnu::noinline]] TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks,
-                                                            void (*task)(void* context, std::int64_t index),
-                                                            void* context, int helpers) {
+TAGMA_COLD TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks,
+                                                     void (*task)(void* context, std::int64_t index), void* context,
+                                                     int most_helpers, runtime::helpers help) {
   if (tasks <= 0) return;
   if (tasks == 1) return task(context, 0);  // nothing to share, so a loop inside this task may have the workers
-  loop work(task, context, tasks, helpers);
-  if (helpers <= 0 || detail::inside_task || !offer(work)) {
-    work.help();
+  loop work(task, context, tasks, most_helpers);
+  const bool small = help == runtime::helpers::awake;
+  if (most_helpers <= 0 || detail::inside_task || (small && !somebody_for_small()) || !offer(work)) {
+    work.run(work.from_first, 1);
   } else {
-    wake_missing(static_cast<int>(tasks - 1 < helpers ? tasks - 1 : helpers));
-    work.help();
+    wake_missing(small ? 1 : static_cast<int>(tasks - 1 < most_helpers ? tasks - 1 : most_helpers));
+    work.run(work.from_first, 1);
     withdraw(work);
   }
   if (work.error) std::rethrow_exception(work.error);
 }
 
-TAGMA_DECL void thread_pool::loop::help() noexcept {
+TAGMA_COLD TAGMA_DECL void thread_pool::loop::run(atomic<std::int64_t>& from, int direction) noexcept {
   const bool outside = !detail::inside_task;
   detail::inside_task = true;
-  for (std::int64_t i; (i = next.fetch_add(1, memory_order::relaxed)) < tasks;) {
+  while (taken.fetch_add(1, memory_order::relaxed) < tasks) {
+    const std::int64_t i = from.fetch_add(1, memory_order::relaxed);
     try {
-      task(context, i);
+      task(context, direction > 0 ? i : tasks - 1 - i);
     } catch (...) {
       if (!failed.exchange(true, memory_order::relaxed)) error = std::current_exception();
     }
@@ -31504,6 +31617,15 @@ TAGMA_DECL void thread_pool::loop::help() noexcept {
 TAGMA_DECL void thread_pool::wake_missing(int count) {
   round_.change_awake();
   if (const int awake = awake_.load(); awake < count) round_.wake(count - awake);
+}
+
+TAGMA_COLD TAGMA_DECL bool thread_pool::somebody_for_small() {
+  if (awake_.load(memory_order::relaxed) > 0) return true;
+  // Threads that do this at once may lose one of their counts.
+  const std::int64_t now = runtime::now_ns(), before = last_missed_.exchange(now, memory_order::relaxed);
+  const int missed = now - before < runtime::wait_word::soon ? missed_.load(memory_order::relaxed) + 1 : 1;
+  missed_.store(missed < most_missed ? missed : 0, memory_order::relaxed);
+  return missed >= most_missed;
 }
 
 TAGMA_DECL bool thread_pool::help() {
@@ -31525,18 +31647,26 @@ TAGMA_DECL bool thread_pool::help() {
   return true;
 }
 
-TAGMA_DECL void* thread_pool::enter(void* self) {
+TAGMA_COLD TAGMA_DECL void* thread_pool::enter(void* self) {
   flush_denormals();
   auto& pool = *static_cast<thread_pool*>(self);
+  int in_vain = 0;  // waits in a row behind which there was nothing to do, or not for long
+  bool short_wait = false;
   for (;;) {
     const std::uint32_t seen = pool.round_.load(memory_order::acquire);
     if (pool.stop_.load(memory_order::relaxed)) return nullptr;
-    if (pool.help()) continue;
+    if (pool.help()) {
+      if (short_wait) in_vain = 0;
+      continue;
+    }
+    const std::int64_t begin = runtime::now_ns();
     // Whoever counts this one among those awake has changed the word before.
     pool.awake_.fetch_add(1);
-    const bool changed = pool.round_.changes_soon(seen);
+    const bool changed = pool.round_.changes_within(seen, in_vain < 2 ? patience_ns : runtime::wait_word::soon);
     pool.awake_.fetch_sub(1);
     if (!changed) pool.round_.sleep_until(seen, runtime::wait_word::never);
+    short_wait = runtime::now_ns() - begin < patience_ns;
+    if (in_vain < 2) ++in_vain;
   }
 }
 
@@ -31762,7 +31892,8 @@ namespace device::cpu {
 class executor final : public runtime::executor {
  public:
   executor(int threads, int step_threads);
-  TAGMA_DECL void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override;
+  TAGMA_DECL void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context,
+                               runtime::helpers help) override;
   bool offer(runtime::shared_work& work) override { return pool_.offer(work); }
   void call_helpers(int count) override { pool_.wake(count); }
   void withdraw(runtime::shared_work& work) override { pool_.withdraw(work); }
@@ -31790,13 +31921,14 @@ class executor final : public runtime::executor {
 
 namespace tagma::device::cpu {
 
-TAGMA_DECL executor::executor(int threads, int step_threads)
+TAGMA_COLD TAGMA_DECL executor::executor(int threads, int step_threads)
     : pool_((threads > step_threads ? threads : step_threads) - 1), threads_(threads), step_threads_(step_threads) {
   check_instruction_set();
 }
 
-TAGMA_DECL void executor::parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) {
-  pool_.parallel_for(count, task, context, threads_ - 1);
+TAGMA_DECL void executor::parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context,
+                                       runtime::helpers help) {
+  pool_.parallel_for(count, task, context, threads_ - 1, help);
 }
 
 }  // namespace tagma::device::cpu
@@ -32110,6 +32242,8 @@ namespace tagma::device::cpu {
 
 /// Bytes that make a task of their own when memory is moved.
 inline constexpr std::int64_t copy_task_bytes = std::int64_t{1} << 18;
+/// The same where at most twice as many are moved, which threads share that are awake.
+inline constexpr std::int64_t small_copy_task_bytes = std::int64_t{1} << 16;
 
 /// A box of elements and where it lies in the tensor it comes from and in the one it goes to.
 struct box {
@@ -32215,14 +32349,16 @@ TAGMA_DECL void copy_bytes(std::byte* to, const std::byte* from, std::int64_t by
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL void run_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context,
-                           const piecewise& work) {
-  const std::int64_t per_task = 1 + copy_task_bytes / (bytes > 0 ? bytes : 1);
+TAGMA_COLD TAGMA_DECL void run_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context,
+                                      const piecewise& work) {
+  const std::int64_t each = bytes > 0 ? bytes : 1;
+  const bool small = count <= 2 * copy_task_bytes / each;
+  const std::int64_t per_task = 1 + (small ? small_copy_task_bytes : copy_task_bytes) / each;
   const std::int64_t tasks = pieces(count, per_task);
   if (tasks <= 2) return work.some(work.object, 0, count);
-  context.threads->parallel_for(tasks, [&](std::int64_t t) {
-    work.some(work.object, t * per_task, t + 1 == tasks ? count : (t + 1) * per_task);
-  });
+  context.threads->parallel_for(
+      tasks, [&](std::int64_t t) { work.some(work.object, t * per_task, t + 1 == tasks ? count : (t + 1) * per_task); },
+      small ? runtime::helpers::awake : runtime::helpers::woken);
 }
 
 }  // namespace tagma::device::cpu::detail
@@ -32367,16 +32503,22 @@ using compute_t = typename detail::compute<T>::type;
 
 namespace tagma::device::cpu {
 
-/// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones. Sixteen elements
-/// of four bytes are one vector of 64 bytes: they are for loops that are compiled for AVX-512.
+/// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones. Vectors of 64
+/// bytes are for loops that are compiled for AVX-512: sixteen elements of four bytes, and those of `wide_eight`.
 #if defined(__x86_64__)
-inline constexpr int native_bytes = 32, native_bytes_of_sixteen = 64;
+inline constexpr int native_bytes = 32, wide_bytes = 64;
 #else
-inline constexpr int native_bytes = 16, native_bytes_of_sixteen = 16;
+inline constexpr int native_bytes = 16, wide_bytes = 16;
 #endif
 
 /// The number of lanes that loops use, and that of loops for AVX-512.
 inline constexpr int default_width = 8, wide_width = 16;
+/// The width of loops for AVX-512 with elements of eight bytes: eight lanes, of which those elements are one vector,
+/// where `default_width` makes them two. An odd width has one lane fewer, so that its half is the width of its halves.
+inline constexpr int wide_eight = 9;
+/// The number of lanes of a width.
+template <int W>
+inline constexpr int lanes_of = W > 1 ? W / 2 * 2 : W;
 
 namespace detail {
 template <class T>
@@ -32420,8 +32562,8 @@ inline constexpr bool floating = same<T, float> || same<T, double>;
 template <class T>
 inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(1);
 template <class T, int W>
-inline constexpr bool split = static_cast<int>(sizeof(T)) * W >
-                              (sizeof(T) == 4 && W == wide_width ? native_bytes_of_sixteen : native_bytes);
+inline constexpr bool split = static_cast<int>(sizeof(T)) * lanes_of<W> >
+                              ((sizeof(T) == 4 && W == wide_width) || W == wide_eight ? wide_bytes : native_bytes);
 }  // namespace detail
 
 /// The signed and the unsigned integer of the size of T.
@@ -32430,12 +32572,12 @@ using signed_of = typename detail::integer<sizeof(T)>::type;
 template <class T>
 using unsigned_of = typename detail::integer<sizeof(T)>::unsigned_type;
 
-/// W elements of type T; W is a power of two. A bool is a byte that is 0 or 1.
+/// W elements of type T; W is a power of two, or `wide_eight`. A bool is a byte that is 0 or 1.
 template <class T, int W>
 struct pack {
   using value_type = T;
   static constexpr int width = W;
-  static constexpr unsigned bytes = sizeof(T) * static_cast<unsigned>(W);
+  static constexpr unsigned bytes = sizeof(T) * static_cast<unsigned>(lanes_of<W>);
   typedef typename detail::storage<T>::type vector_type __attribute__((vector_size(bytes)));
   vector_type v;
 };
@@ -32470,18 +32612,19 @@ inline constexpr bool is_pack<pack<T, W>> = true;
 template <int N, int First, class T, int W>
 TAGMA_INLINE pack<T, N> shuffle(const pack<T, W>& a, const pack<T, W>& b) {
   constexpr int f = First;
-  if constexpr (N == 2) {
+  constexpr int n = lanes_of<N>;
+  if constexpr (n == 2) {
     return {__builtin_shufflevector(a.v, b.v, f, f + 1)};
-  } else if constexpr (N == 4) {
+  } else if constexpr (n == 4) {
     return {__builtin_shufflevector(a.v, b.v, f, f + 1, f + 2, f + 3)};
-  } else if constexpr (N == 8) {
+  } else if constexpr (n == 8) {
     return {__builtin_shufflevector(a.v, b.v, f, f + 1, f + 2, f + 3, f + 4, f + 5, f + 6, f + 7)};
-  } else if constexpr (N == 16) {
+  } else if constexpr (n == 16) {
     return {__builtin_shufflevector(a.v, b.v, f, f + 1, f + 2, f + 3, f + 4, f + 5, f + 6, f + 7, f + 8, f + 9, f + 10,
                                     f + 11, f + 12, f + 13, f + 14, f + 15)};
   } else {
     pack<T, N> r;
-    for (int i = 0; i < N; ++i) r.v[i] = First + i < W ? a.v[First + i] : b.v[First + i - W];
+    for (int i = 0; i < n; ++i) r.v[i] = First + i < W ? a.v[First + i] : b.v[First + i - W];
     return r;
   }
 }
@@ -32528,14 +32671,15 @@ TAGMA_INLINE P splat(V x) {
       // As an initializer, for 16 bytes at a time: g++ takes everything else apart, lane by lane, because it looks at
       // this function before it knows the instructions of the loop that it becomes part of.
       const auto s = static_cast<typename detail::storage<T>::type>(static_cast<T>(x));
+      constexpr int lanes = sizeof(P) == 64 ? 0 : lanes_of<P::width>;
       if constexpr (sizeof(P) == 32) {
         const auto half = splat<pack<T, P::width / 2>>(x);
         return detail::shuffle<P::width, 0>(half, half);
-      } else if constexpr (P::width == 2) {
+      } else if constexpr (lanes == 2) {
         return {typename P::vector_type{s, s}};
-      } else if constexpr (P::width == 4) {
+      } else if constexpr (lanes == 4) {
         return {typename P::vector_type{s, s, s, s}};
-      } else if constexpr (P::width == 8) {
+      } else if constexpr (lanes == 8) {
         return {typename P::vector_type{s, s, s, s, s, s, s, s}};
       } else {
         return {s - typename P::vector_type{}};
@@ -32795,10 +32939,24 @@ TAGMA_INLINE pack<T, W> separate(const pack<T, W>& a) {
 /// @{
 template <class T, int W>
 TAGMA_INLINE pack<T, W> smaller(const pack<T, W>& a, const pack<T, W>& b) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) {
+    pack<T, W> r;
+    TAGMA_SMALLER_64(r.v, a.v, b.v);
+    return r;
+  }
+#endif
   return select(a < b, a, b);
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> larger(const pack<T, W>& a, const pack<T, W>& b) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) {
+    pack<T, W> r;
+    TAGMA_LARGER_64(r.v, a.v, b.v);
+    return r;
+  }
+#endif
   return select(a > b, a, b);
 }
 /// @}
@@ -32832,6 +32990,17 @@ using scalar_math::min;
 /// True if a lane of the mask is set.
 template <int B, int W>
 TAGMA_INLINE bool any(const mask<B, W>& m) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (sizeof m == 32) {
+    bool is_set;
+    TAGMA_ANY_BIT_32(is_set, m.bits.v);
+    return is_set;
+  } else if constexpr (sizeof m == 64 && !detail::split<typename detail::integer<B>::type, W>) {
+    bool is_set;
+    TAGMA_ANY_BIT_64(is_set, m.bits.v);
+    return is_set;
+  }
+#endif
   if constexpr (B * W > 16) {
     return any(mask<B, W / 2>{low_half(m.bits) | high_half(m.bits)});
   } else {
@@ -32850,6 +33019,19 @@ TAGMA_INLINE bool any(const mask<B, W>& m) {
   }
 }
 
+/// True if a lane of `a` is greater than that of `b`: signed integers.
+template <class T, int W>
+TAGMA_INLINE bool any_greater(const pack<T, W>& a, const pack<T, W>& b) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (sizeof(a) == 64 && !detail::split<T, W>) {
+    bool set;
+    TAGMA_ANY_GREATER_64(set, a.v, b.v);
+    return set;
+  }
+#endif
+  return any(a > b);
+}
+
 /// True if every lane of the mask is set.
 template <int B, int W>
 TAGMA_INLINE bool all(const mask<B, W>& m) {
@@ -32863,7 +33045,7 @@ TAGMA_INLINE T reduce(const pack<T, W>& p) {
     return reduce<Op>(Op::apply(low_half(p), high_half(p)));
   } else {
     T r = lane(p, 0);
-    for (int i = 1; i < W; ++i) r = Op::apply(r, lane(p, i));
+    for (int i = 1; i < lanes_of<W>; ++i) r = Op::apply(r, lane(p, i));
     return r;
   }
 }
@@ -33073,7 +33255,7 @@ TAGMA_INLINE pack<float, W> widen_half(const pack<std::uint16_t, W>& h) {
     return join(widen_half(low_half(h)), widen_half(high_half(h)));
 #endif
 #if TAGMA_HAS_F16C
-  if constexpr (W == default_width || W == wide_width) {
+  if constexpr (lanes_of<W> == default_width || W == wide_width) {
     pack<float, W> floats;
     TAGMA_FLOATS_OF_HALVES(floats.v, h.v);
     return floats;
@@ -33097,7 +33279,7 @@ TAGMA_INLINE pack<std::uint16_t, W> narrow_half(const pack<float, W>& p) {
     return join(narrow_half(low_half(p)), narrow_half(high_half(p)));
 #endif
 #if TAGMA_HAS_F16C
-  if constexpr (W == default_width || W == wide_width) {
+  if constexpr (lanes_of<W> == default_width || W == wide_width) {
     pack<std::uint16_t, W> halves;
     TAGMA_HALVES_OF_FLOATS(halves.v, p.v);
     return halves;
@@ -33117,7 +33299,7 @@ TAGMA_INLINE pack<std::uint16_t, W> narrow_half(const pack<float, W>& p) {
 template <int W>
 TAGMA_INLINE pack<float, W> widen_bfloat(const pack<std::uint16_t, W>& h) {
 #if TAGMA_HAS_F16C
-  if constexpr (W == default_width || W == wide_width) {
+  if constexpr (lanes_of<W> == default_width || W == wide_width) {
     pack<std::uint32_t, W> words;
     TAGMA_LONG_OF_SHORT(words.v, h.v);
     return reinterpret<float>(words << 16);
@@ -33265,10 +33447,10 @@ TAGMA_INLINE void copy_rest(void* to, const void* from, std::int64_t n) {
   else
     copy_few(to, from, static_cast<std::size_t>(n) * Size);
 }
-/// The same, and zeros behind them: `Lanes` elements.
-template <int Lanes, std::size_t Size>
+/// The same, and zeros behind them: as many elements as a pack of width W has.
+template <int W, std::size_t Size>
 TAGMA_INLINE void copy_padded(void* to, const void* from, std::int64_t n) {
-  __builtin_memset(to, 0, Lanes * Size);
+  __builtin_memset(to, 0, lanes_of<W> * Size);
   copy_rest<Size>(to, from, n);
 }
 }  // namespace detail
@@ -33378,16 +33560,16 @@ TAGMA_INLINE pack<float, W> exp_tail(const pack<float, W>& r) {
 }
 template <int W>
 TAGMA_INLINE pack<double, W> exp_tail(const pack<double, W>& r) {
-  auto p = mul_add(r, splat<pack<double, W>>(2.09279023330240211e-9), 2.51134374837572067e-8);
-  p = mul_add(p, r, 2.75572300435083621e-7);
-  p = mul_add(p, r, 2.75572308200197757e-6);
-  p = mul_add(p, r, 0.0000248015873779689159);
-  p = mul_add(p, r, 0.000198412699004547895);
-  p = mul_add(p, r, 0.00138888888888560333);
-  p = mul_add(p, r, 0.0083333333333153793);
-  p = mul_add(p, r, 0.0416666666666667303);
-  p = mul_add(p, r, 0.166666666666666856);
-  return mul_add(p, r, 0.5);
+  const auto z = r * r;  // two chains, of which processors compute both at once
+  auto p = mul_add(z, splat<pack<double, W>>(2.09279023330240211e-9), 2.75572300435083621e-7);
+  auto q = mul_add(z, splat<pack<double, W>>(2.51134374837572067e-8), 2.75572308200197757e-6);
+  p = mul_add(p, z, 0.0000248015873779689159);
+  q = mul_add(q, z, 0.000198412699004547895);
+  p = mul_add(p, z, 0.00138888888888560333);
+  q = mul_add(q, z, 0.0083333333333153793);
+  p = mul_add(p, z, 0.0416666666666667303);
+  q = mul_add(q, z, 0.166666666666666856);
+  return mul_add(q, r, mul_add(p, z, 0.5));
 }
 
 // x = n ln(2) + r with an integer n and |r| <= ln(2) / 2; `biased` has n in its low bits. Results come by reference
@@ -33401,24 +33583,33 @@ TAGMA_INLINE void reduce_exp(const pack<T, W>& x, pack<T, W>& r, pack<T, W>& n, 
   r = mul_add(n, splat<pack<T, W>>(-c::ln2_lo), r);
 }
 
-// e^x below the limit above which it is infinite. Two factors, because 2^n alone may be beyond the range of a result
-// that is within it.
+// y 2^n for `biased` with n in its low bits, and y near 1. Two factors, because 2^n alone may be beyond the range of a
+// result that is within it; the instruction rounds once, as the second product does.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> scaled(const pack<T, W>& y, const pack<T, W>& n, const pack<T, W>& biased) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (sizeof(y) == 64) {
+    pack<T, W> r;
+    TAGMA_SCALED_64(r.v, y.v, n.v);
+    return r;
+  }
+#endif
+  const auto half = magic_integer(mul_add(n, splat<pack<T, W>>(T(0.5)), ieee<T>::magic));
+  return y * power_of_two<T>(half) * power_of_two<T>(magic_integer(biased) - half);
+}
+
+// e^x below the limit above which it is infinite.
 template <class T, int W>
 TAGMA_INLINE pack<T, W> bounded_exp(const pack<T, W>& argument) {
   using P = pack<T, W>;
-  using c = ieee<T>;
-  const P x = select(argument < c::exp_low, splat<P>(c::exp_low), argument);
   P r, n, biased;
-  reduce_exp(x, r, n, biased);
-  const P y = mul_add(r * r, exp_tail(r), r) + T{1};
-  const auto half = magic_integer(mul_add(n, splat<P>(T(0.5)), c::magic));
-  return y * power_of_two<T>(half) * power_of_two<T>(magic_integer(biased) - half);
+  reduce_exp(larger(splat<P>(ieee<T>::exp_low), argument), r, n, biased);
+  return scaled(mul_add(r * r, exp_tail(r), r) + T{1}, n, biased);
 }
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> exp_part(const pack<T, W>& x) {
-  using c = ieee<T>;
-  return bounded_exp(select(x > c::exp_high, splat<pack<T, W>>(c::exp_high), x));
+  return bounded_exp(smaller(splat<pack<T, W>>(ieee<T>::exp_high), x));
 }
 
 // e^x of x up to 0, and 0 where that is hardly a normal number: one factor will do.
@@ -33448,24 +33639,46 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> expm1_part(const pack<T, W>& argument) {
   using P = pack<T, W>;
   using c = ieee<T>;
-  const P x = select(argument > c::exp_high, splat<P>(c::exp_high), argument);
-  return bounded_expm1(select(x < c::expm1_low, splat<P>(c::expm1_low), x));
+  return bounded_expm1(larger(splat<P>(c::expm1_low), smaller(splat<P>(c::exp_high), argument)));
 }
 
-// x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for x > 0.
+// Exponents of logarithms have an offset, so that they stay positive where numbers below the normal ones have theirs.
+template <class T>
+inline constexpr unsigned_of<T> log_offset = static_cast<unsigned_of<T>>(unsigned_of<T>{64} << ieee<T>::fraction_bits);
+template <>
+inline constexpr std::uint32_t log_offset<float> = std::uint32_t{32} << ieee<float>::fraction_bits;
+
+// `bits` of a number = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2). They are those of a positive normal number, or
+// what `normal_bits` gives.
 template <class T, int W>
-TAGMA_INLINE void reduce_log(const pack<T, W>& x, pack<T, W>& e, pack<T, W>& f) {
-  using P = pack<T, W>;
+TAGMA_INLINE void reduce_log(const pack<unsigned_of<T>, W>& bits, pack<T, W>& e, pack<T, W>& f) {
   using c = ieee<T>;
   using U = unsigned_of<T>;
-  constexpr U one = static_cast<U>(static_cast<U>(c::bias) << c::fraction_bits);
+  constexpr U one = static_cast<U>(static_cast<U>(c::bias) << c::fraction_bits), offset = one + log_offset<T>;
+  constexpr T zero_exponent = c::integral + static_cast<T>(offset >> c::fraction_bits);
+  const auto shifted = bits + static_cast<U>(offset - c::sqrt_half);
+  e = reinterpret<T>((shifted >> c::fraction_bits) | __builtin_bit_cast(U, c::integral)) - zero_exponent;
+  f = reinterpret<T>(bits - ((shifted & static_cast<U>(c::sign | c::exponent)) - offset)) - T{1};
+}
+// Those of the number times 2^k that is normal, less k in the exponent, which may wrap around.
+template <class T, int W>
+TAGMA_INLINE pack<unsigned_of<T>, W> normal_bits(const pack<T, W>& x) {
+  using c = ieee<T>;
+  using U = unsigned_of<T>;
   const auto tiny = x < c::smallest;
   const auto bits = reinterpret<U>(select(tiny, x * (c::integral * T{4}), x));
-  const auto shifted = bits - c::sqrt_half + one;
-  const P biased = reinterpret<T>((shifted >> c::fraction_bits) | __builtin_bit_cast(U, c::integral));
-  e = biased - (c::integral + static_cast<T>(c::bias));
-  e = select(tiny, e - static_cast<T>(c::fraction_bits + 2), e);
-  f = reinterpret<T>(bits - ((shifted & c::exponent) - one)) - T{1};
+  return select(tiny, bits - static_cast<U>(U{c::fraction_bits + 2} << c::fraction_bits), bits);
+}
+// True if a lane is not finite, or below 2^`Above` times the least normal number: one comparison, of integers whose
+// order is turned about.
+template <int Above, class T, int W>
+TAGMA_INLINE bool any_special(const pack<T, W>& x) {
+  using c = ieee<T>;
+  using U = unsigned_of<T>;
+  constexpr U least = static_cast<U>(U{1 + Above} << c::fraction_bits);
+  constexpr U last = c::exponent - least - 1;
+  return any_greater(reinterpret<signed_of<T>>(reinterpret<U>(x) - static_cast<U>(least + c::sign)),
+                     splat<pack<signed_of<T>, W>>(__builtin_bit_cast(signed_of<T>, static_cast<U>(last - c::sign))));
 }
 
 // With s = f / (2 + f) and z = s^2: ln(1 + f) = 2 s + s z log_series(z).
@@ -33481,11 +33694,11 @@ TAGMA_INLINE pack<double, W> log_series(const pack<double, W>& z) {
 }
 
 template <int W>
-TAGMA_INLINE pack<float, W> log_positive(const pack<float, W>& x) {
+TAGMA_INLINE pack<float, W> log_positive(const pack<std::uint32_t, W>& bits) {
   using P = pack<float, W>;
   using c = ieee<float>;
   P e, f;
-  reduce_log(x, e, f);
+  reduce_log(bits, e, f);
   auto p = mul_add(f, splat<P>(0.0691554903f), -0.117898697f);
   p = mul_add(p, f, 0.118729243f);
   p = mul_add(p, f, -0.123843341f);
@@ -33500,11 +33713,11 @@ TAGMA_INLINE pack<float, W> log_positive(const pack<float, W>& x) {
   return mul_add(e, splat<P>(c::ln2_hi), f + y);
 }
 template <int W>
-TAGMA_INLINE pack<double, W> log_positive(const pack<double, W>& x) {
+TAGMA_INLINE pack<double, W> log_positive(const pack<std::uint64_t, W>& bits) {
   using P = pack<double, W>;
   using c = ieee<double>;
   P e, f;
-  reduce_log(x, e, f);
+  reduce_log(bits, e, f);
   const P h = f * f * 0.5;
   const P s = f / (f + 2.0);
   const P z = s * s;
@@ -33523,13 +33736,20 @@ TAGMA_INLINE pack<T, W> log_elsewhere(const pack<T, W>& x, const pack<T, W>& fin
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> log_part(const pack<T, W>& x) {
-  return log_elsewhere(x, log_positive(x));
+  auto bits = reinterpret<unsigned_of<T>>(x);
+  const bool special = any_special<0>(x);
+  if (special) [[unlikely]]
+    bits = normal_bits(x);
+  const auto y = log_positive(bits);
+  if (!special) [[likely]]
+    return y;
+  return log_elsewhere(x, y);
 }
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> log1p_part(const pack<T, W>& x) {
   const auto u = x + T{1};
-  const auto corrected = log_positive(u) - ((u - T{1}) - x) / u;
+  const auto corrected = log_positive(reinterpret<unsigned_of<T>>(u)) - ((u - T{1}) - x) / u;
   return log_elsewhere(u, select(x == T{0}, x, corrected));
 }
 
@@ -33537,7 +33757,7 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> tanh_part(const pack<T, W>& x) {
   using P = pack<T, W>;
   const P a = magnitude(x);
-  const P e = bounded_expm1(select(a > T{20}, splat<P>(T{40}), a + a));
+  const P e = bounded_expm1(smaller(splat<P>(T{40}), a + a));
   return with_sign(e / (e + T{2}), x);
 }
 
@@ -33580,42 +33800,31 @@ TAGMA_INLINE pack<float, W> erf_part(const pack<float, W>& x) {
   const P e = reinterpret<float>(reinterpret<std::int32_t>(p) + (reinterpret<std::int32_t>(biased) << 23));
   return select(a >= 0.925f, with_sign(1.0f - e, x), mul_add(x, s, x));  // the last one of a NaN
 }
+// 1 - e^-(l |x|) with a quotient in place of l, for every x: e^-u - 1 is as exact as u where u is small.
 template <int W>
 TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {
   using P = pack<double, W>;
-  const P z = x * x;
-  P s = mul_add(z, splat<P>(-7.80118887409775157e-10), 1.37229762659245033e-8);
-  s = mul_add(s, z, -1.62091759117486957e-7);
-  s = mul_add(s, z, 1.64475176778718737e-6);
-  s = mul_add(s, z, -0.0000149247446633354897);
-  s = mul_add(s, z, 0.000120552953204942942);
-  s = mul_add(s, z, -0.000854832598969675803);
-  s = mul_add(s, z, 0.00522397760742346784);
-  s = mul_add(s, z, -0.0268661706432762183);
-  s = mul_add(s, z, 0.112837916709452532);
-  s = mul_add(s, z, -0.376126389031835466);
-  s = mul_add(s, z, 0.128379167095512567);
-  const P a = magnitude(x);
-  const P t = select(a > 6.0, splat<P>(6.0), a);
-  const P d = t - 2.0;
-  P l = mul_add(d, splat<P>(-1.50789685706245172e-12), 1.57446047444750154e-11);
-  l = mul_add(l, d, -7.03045372869442349e-11);
-  l = mul_add(l, d, 1.70635748342139819e-10);
-  l = mul_add(l, d, -5.32673662641312031e-11);
-  l = mul_add(l, d, -2.40245166116034029e-9);
-  l = mul_add(l, d, 1.87244141033356273e-8);
-  l = mul_add(l, d, -9.52883393019553258e-8);
-  l = mul_add(l, d, 3.63813321588177084e-7);
-  l = mul_add(l, d, -9.31232123215566282e-7);
-  l = mul_add(l, d, -8.9744165913425794e-8);
-  l = mul_add(l, d, 0.0000208859025160930272);
-  l = mul_add(l, d, -0.000177081137685845513);
-  l = mul_add(l, d, 0.00108656166551224396);
-  l = mul_add(l, d, -0.0057438796769391369);
-  l = mul_add(l, d, 0.027952877490352416);
-  l = mul_add(l, d, 0.867845086843052752);
-  l = mul_add(l, d, 2.68247063230831905);
-  return select(a < 1.0, mul_add(x, s, x), with_sign(1.0 - bounded_exp(-(l * t)), x));
+  using c = ieee<double>;
+  const P t = smaller(splat<P>(6.0), magnitude(x));
+  P p = mul_add(t, splat<P>(0.00011824497421944124), 0.003232700429544612);
+  p = mul_add(p, t, 0.031156393399735208);
+  p = mul_add(p, t, 0.1609753861754936);
+  p = mul_add(p, t, 0.5072163587756694);
+  p = mul_add(p, t, 1.0003119711323574);
+  p = mul_add(p, t, 1.1669788843750761);
+  p = mul_add(p, t, 0.636619772367582);
+  P q = mul_add(t, splat<P>(0.00011826600929260604), 0.0033637089218490216);
+  q = mul_add(q, t, 0.03439320070304399);
+  q = mul_add(q, t, 0.18866860225522353);
+  q = mul_add(q, t, 0.6323444115363694);
+  q = mul_add(q, t, 1.3314705217212195);
+  q = mul_add(q, t, 1.6716513172618068);
+  q = mul_add(q, t, 1.0);
+  const P u = mul_add(t, mul_add(t, p / q, 0.12837916709551257), t);
+  const P biased = mul_add(u, splat<P>(-c::log2e), c::magic), n = biased - c::magic;
+  const P r = mul_add(n, splat<P>(-0x1.62e42fefa39efp-1), -u), scale = power_of_two<double>(magic_integer(biased));
+  const P y = mul_add(r * r, exp_tail(r), r);
+  return with_sign(mul_add(-scale, y, 1.0 - scale), x);
 }
 }  // namespace detail
 
@@ -33700,7 +33909,7 @@ template <int Turns, class T, int W>
 TAGMA_INLINE pack<T, W> trig_part(const pack<T, W>& x) {
   pack<T, W> biased;
   const auto r = reduce_trig(x, biased);
-  const auto quarter = magic_integer(biased) + signed_of<T>{Turns};
+  const auto quarter = reinterpret<signed_of<T>>(biased) + signed_of<T>{Turns};  // the low bits of magic are 0
   const auto y = select((quarter & signed_of<T>{1}) == signed_of<T>{0}, sin_reduced(r), cos_reduced(r));
   const auto sign = (reinterpret<unsigned_of<T>>(quarter) & unsigned_of<T>{2}) << (8 * static_cast<int>(sizeof(T)) - 2);
   return reinterpret<T>(reinterpret<unsigned_of<T>>(y) ^ sign);
@@ -33751,7 +33960,7 @@ TAGMA_INLINE pack<double, W> pow_positive(const pack<double, W>& x, const pack<d
   using P = pack<double, W>;
   using c = ieee<double>;
   P e, f;
-  reduce_log(x, e, f);
+  reduce_log(normal_bits(x), e, f);
   const P d = f + 2.0, d_lo = f - (d - 2.0);
   const P s = f / d;
   const P sh = upper_bits(s), sl = s - sh, dh = upper_bits(d), dl = d - dh;
@@ -33775,30 +33984,88 @@ TAGMA_INLINE pack<double, W> pow_positive(const pack<double, W>& x, const pack<d
 namespace tagma::device::cpu {
 
 namespace detail {
+#if TAGMA_HAS_VECTOR_TEXT
+#define TAGMA_INTEGRAL(x, how)            \
+  if constexpr (sizeof(x) == 64) {        \
+    auto v = x.v;                         \
+    TAGMA_INTEGRAL_64(v, v, how);         \
+    return {v};                           \
+  } else if constexpr (sizeof(x) == 32) { \
+    auto v = x.v;                         \
+    TAGMA_INTEGRAL_32(v, v, how);         \
+    return {v};                           \
+  }
+#else
+#define TAGMA_INTEGRAL(x, how)
+#endif
 template <class T, int W>
 TAGMA_INLINE pack<T, W> round_part(const pack<T, W>& x) {
+  TAGMA_INTEGRAL(x, "8")
   const auto a = magnitude(x);
   const auto r = (a + ieee<T>::integral) - ieee<T>::integral;
   return with_sign(select(a < ieee<T>::integral, r, a), x);
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> floor_part(const pack<T, W>& x) {
+  TAGMA_INTEGRAL(x, "9")
   const auto r = round_part(x);
   return select(r > x, r - T{1}, r);
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> ceil_part(const pack<T, W>& x) {
+  TAGMA_INTEGRAL(x, "10")
   return -floor_part(-x);
 }
+#undef TAGMA_INTEGRAL
+
+#if TAGMA_HAS_VECTOR_TEXT
+// c - a b, rounded once: where compilers do not optimise, or are told to, `mul_add` rounds twice.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> less_product(const pack<T, W>& c, const pack<T, W>& a, const pack<T, W>& b) {
+  auto v = c.v;
+  TAGMA_LESS_PRODUCT_64(v, a.v, b.v);
+  return {v};
+}
+// By steps from the estimate of the instruction, on units that are free while one divides. What they come to is off by
+// less than 1.5 ulp, and is the nearest number to the root if x is between its products with its two neighbours. For
+// numbers that are so large that no difference is denormal.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> root_by_steps(const pack<T, W>& x) {
+  using P = pack<T, W>;
+  P y;
+  TAGMA_INVERSE_ROOT_64(y.v, x.v);
+  P g = x * y, h = y * T(0.5);
+  if constexpr (same<T, double>) {
+    const P r = less_product(splat<P>(T(0.5)), g, h);
+    g = mul_add(g, r, g);
+    h = mul_add(h, r, h);
+  }
+  g = mul_add(less_product(x, g, g), h, g);
+  const P above = reinterpret<T>(reinterpret<signed_of<T>>(g) + signed_of<T>{1});
+  const P below = reinterpret<T>(reinterpret<signed_of<T>>(g) - signed_of<T>{1});
+  const P root = select(less_product(x, g, above) > T{0}, above, g);
+  return select(less_product(x, g, below) > T{0}, root, below);
+}
+#endif
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (sizeof(x) >= 32) {
+    if constexpr (sizeof(x) == 64)
+      if (!any_special<(same<T, float> ? 60 : 120)>(x)) [[likely]]
+        return root_by_steps(x);
+    pack<T, W> r;
+    TAGMA_ROOT(r.v, x.v);
+    return r;
+  }
+#endif
 #if __has_builtin(__builtin_elementwise_sqrt)  // clang since 17
   return {__builtin_elementwise_sqrt(x.v)};
 #else
 #if __has_builtin(__builtin_ia32_sqrtps)  // documented by g++ for x86, and in clang before 22
   if constexpr (static_cast<int>(sizeof(T)) * W > 16)
-    return join(sqrt_part(low_half(x)), sqrt_part(high_half(x)));
+    return shuffle<W, 0>(sqrt_part(low_half(x)), sqrt_part(high_half(x)));
   else if constexpr (static_cast<int>(sizeof(T)) * W == 16 && same<T, float>)
     return {__builtin_ia32_sqrtps(x.v)};
   else if constexpr (static_cast<int>(sizeof(T)) * W == 16)
@@ -33807,7 +34074,7 @@ TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
   if constexpr (static_cast<int>(sizeof(T)) * W == 16) return roots(x);
 #endif
   pack<T, W> r = x;
-  for (int i = 0; i < W; ++i) {
+  for (int i = 0; i < lanes_of<W>; ++i) {
     if constexpr (same<T, float>)
       set_lane(r, i, __builtin_sqrtf(lane(x, i)));
     else
@@ -33819,12 +34086,13 @@ TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
 
 // `y`, but of the C library for lanes of `x` beyond the limit: the bytes of a lane do not depend on its neighbours.
 template <int Turns, class T, int W>
-TAGMA_INLINE pack<T, W> with_far_lanes(const pack<T, W>& x, const pack<T, W>& y) {
-  if (!any(magnitude(x) > trig_limit<T>)) [[likely]]
+TAGMA_INLINE pack<T, W> with_far_lanes(const pack<T, W>& x, const pack<T, W>& magnitude, const pack<T, W>& y) {
+  using S = signed_of<T>;
+  if (!any_greater(reinterpret<S>(magnitude), splat<pack<S, W>>(__builtin_bit_cast(S, trig_limit<T>)))) [[likely]]
     return y;
   const auto from = x;  // what lanes are taken from is in memory: here alone
   auto to = y;
-  for (int i = 0; i < W; ++i) {
+  for (int i = 0; i < lanes_of<W>; ++i) {
     const T at = lane(from, i);
     if (!(scalar_math::abs(at) > trig_limit<T>)) continue;
     if constexpr (same<T, float>)
@@ -33836,11 +34104,15 @@ TAGMA_INLINE pack<T, W> with_far_lanes(const pack<T, W>& x, const pack<T, W>& y)
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> sin_part(const pack<T, W>& x) {
-  return with_far_lanes<0>(x, select(x == T{0}, x, trig_part<0>(x)));
+  using U = unsigned_of<T>;
+  const auto a = magnitude(x);
+  const auto sign = reinterpret<U>(x) & ieee<T>::sign;
+  return with_far_lanes<0>(x, a, reinterpret<T>(reinterpret<U>(trig_part<0>(a)) ^ sign));
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> cos_part(const pack<T, W>& x) {
-  return with_far_lanes<1>(x, trig_part<1>(x));
+  const auto a = magnitude(x);
+  return with_far_lanes<1>(x, a, trig_part<1>(a));
 }
 
 template <class T, int W>
@@ -33970,9 +34242,13 @@ struct on_cpu;
 
 namespace tagma::device::cpu {
 
-/// True of element-wise operations that compute so much that loops with one of them are compiled for AVX-512, too.
+/// The number of operations of loops that are compiled for AVX-512, too, because they have this one: any number with an
+/// element-wise operation that computes much, few with one that is faster by those instructions.
 template <const char& Operation>
-inline constexpr bool is_long_formula = false;
+inline constexpr std::size_t longest_wide_loop = 0;
+/// True of those that compute with doubles, whatever they are given: loops of 16-bit floats with one are not.
+template <const char& Operation>
+inline constexpr bool computes_doubles = false;
 
 /// Memory of a kernel that keeps nothing from one run to the next.
 template <class T>
@@ -33985,14 +34261,16 @@ struct scratch final : kernel_state {
 };
 
 /// Copies with a conversion, and rounds where the target has 16 bits.
-struct convert_elements {
+template <int Lanes>
+struct convert_elements_of {
   template <class From, class To>
   TAGMA_INLINE static void run(const From* from, To* to, std::int64_t n) {
-    for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
-    const int rest = static_cast<int>(n % 8);
-    if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
+    for (std::int64_t i = 0; i + Lanes <= n; i += Lanes) store(to + i, load<Lanes>(from + i));
+    const int rest = static_cast<int>(n % Lanes);
+    if (rest > 0) store(to + n - rest, load<Lanes>(from + n - rest, rest), rest);
   }
 };
+using convert_elements = with_wide<convert_elements_of<default_width>, convert_elements_of<wide_width>>;
 
 /// Where a kernel forms sums: in its result, or for 16-bit floats in wider ones that it keeps.
 template <class T>
@@ -34453,7 +34731,7 @@ TAGMA_DECL std::int64_t repeated_row(const kernel_args& args, std::int64_t row, 
 
 /// @file
 /// Convolutions by oneDNN, in its C interface. Images keep the layout [batch, height, width, channels]; filters are
-/// brought into the layout that oneDNN prefers on every call, which costs little beside the convolution.
+/// brought into the layout that oneDNN prefers on every call, or when they have changed where that is known.
 
 // ---- tagma/device/cpu/kernel/conv_problem.hpp
 
@@ -34663,6 +34941,13 @@ struct conv_problem : device::conv_problem {
   void split(std::int64_t most, double least_work);
   /// Splits each image as well if parts of one image are fewer than `most` and have much work, by the same rule.
   void split_rows(std::int64_t most, double least_work);
+  /// Whether it takes little longer than to wake a thread.
+  [[nodiscard]] bool is_small() const { return work() < 8e6; }
+  /// Whether each window is one element of all channels, and every element is in one.
+  [[nodiscard]] bool sees_elements() const {
+    return groups == 1 && rows.size * columns.size == 1 && rows.in == rows.out && columns.in == columns.out &&
+           rows.stride * columns.stride == 1 && rows.before + columns.before == 0;
+  }
   /// Images of part `t`.
   [[nodiscard]] std::int64_t count(std::int64_t t) const;
   /// Rows of a band: those of the result that it has, and those of the image that these see.
@@ -34671,6 +34956,10 @@ struct conv_problem : device::conv_problem {
     conv_axis rows;
   };
   [[nodiscard]] band band_of(std::int64_t number) const;
+
+ private:
+  /// Multiplications.
+  [[nodiscard]] double work() const { return static_cast<double>(output_elements()) * static_cast<double>(patch()); }
 };
 
 /// to[i] = sum of `count` vectors that follow each other in memory, `stride` apart.
@@ -34700,9 +34989,8 @@ struct sum_vectors {
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL void conv_problem::split(std::int64_t most, double least_work) {
-  const double work = static_cast<double>(output_elements()) * static_cast<double>(patch());
-  parts = work / least_work < static_cast<double>(most) ? static_cast<std::int64_t>(work / least_work) : most;
+TAGMA_COLD TAGMA_DECL void conv_problem::split(std::int64_t most, double least_work) {
+  parts = work() / least_work < static_cast<double>(most) ? static_cast<std::int64_t>(work() / least_work) : most;
   if (parts > images) parts = images;
   if (parts < 1) parts = 1;
   images_per_part = pieces(images, parts);
@@ -34711,10 +34999,12 @@ TAGMA_DECL void conv_problem::split(std::int64_t most, double least_work) {
 
 TAGMA_COLD TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double least_work) {
   if (images_per_part != 1) return;
-  const double work = static_cast<double>(output_size()) * static_cast<double>(patch());
+  const double of_image = work() / static_cast<double>(images);
   std::int64_t wanted = most / images;
-  if (work / least_work < static_cast<double>(wanted)) wanted = static_cast<std::int64_t>(work / least_work);
+  if (of_image / least_work < static_cast<double>(wanted)) wanted = static_cast<std::int64_t>(of_image / least_work);
   if (wanted > rows.out / 4) wanted = rows.out / 4;
+  // A power of two: three bands keep two threads as busy as four do, and take longer.
+  while ((wanted & (wanted - 1)) != 0) wanted &= wanted - 1;
   if (wanted < 2) return;
   rows_per_band = pieces(rows.out, wanted);
   const std::int64_t found = pieces(rows.out, rows_per_band);
@@ -34724,7 +35014,7 @@ TAGMA_COLD TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double le
   parts = images * bands;
 }
 
-TAGMA_DECL conv_problem::band conv_problem::band_of(std::int64_t number) const {
+TAGMA_COLD TAGMA_DECL conv_problem::band conv_problem::band_of(std::int64_t number) const {
   band b;
   b.first_out = number * rows_per_band;
   const std::int64_t rest = rows.out - b.first_out;
@@ -34739,7 +35029,7 @@ TAGMA_DECL conv_problem::band conv_problem::band_of(std::int64_t number) const {
   return b;
 }
 
-TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
+TAGMA_COLD TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
   const std::int64_t rest = images - t * images_per_part;
   return rest < images_per_part ? rest : images_per_part;
 }
@@ -35036,17 +35326,17 @@ namespace tagma::device::cpu {
 
 namespace detail {
 
-/// Tiles of four rows and up to three vectors of columns, for what no library does. Sums are formed in the order of the
-/// inner axis, 128 terms at a time, whatever the length of a vector and wherever parts of a product begin. The first
-/// matrix is read where it lies; what is left of four rows, or all of it where it is transposed and used often, is
-/// packed, and so are panels of the second one.
+/// Tiles of four rows (eight with vectors of 64 bytes) and up to three vectors of columns, for what no library does.
+/// Sums are formed in the order of the inner axis, 128 terms at a time, whatever the length of a vector and wherever
+/// parts of a product begin. The first matrix is read where it lies if the result is narrow; what is left of four rows,
+/// or all of it, is packed, and so are panels of the second one.
 template <class T, std::size_t Bytes>
 struct portable_gemm_of {
   using vector = typename plain_vectors<T, Bytes>::type;
   static constexpr std::int64_t lanes = plain_vectors<T, Bytes>::lanes;
   static constexpr std::int64_t depth = 128, high = 128;  // of panels
-  /// Rows of the first matrix that are packed at once. What is packed lies on the stack: 64 KiB.
-  static constexpr std::int64_t packed_rows = 512 / static_cast<std::int64_t>(sizeof(T));
+  /// Rows of the first matrix that are packed at once. What is packed lies on the stack: 128 KiB.
+  static constexpr std::int64_t packed_rows = 1024 / static_cast<std::int64_t>(sizeof(T));
 
   /// The sums of one row.
   template <int Vectors>
@@ -35096,15 +35386,20 @@ struct portable_gemm_of {
       sums.add(a.first, a.beside, reinterpret_cast<const vector*>(b));
     sums.put(c, ldc, first);
   }
-  /// The same of two tiles of one vector: the four sums of one would wait for each other.
+  /// The same of two tiles: the four sums of one vector would wait for each other, and vectors of 64 bytes have
+  /// registers for both.
+  template <int Vectors>
   TAGMA_INLINE static void add_two(four_rows a, const T* more, const T* b, std::int64_t b_next, std::int64_t count,
                                    bool first, T* c, std::int64_t ldc) {
-    tile<1> sums, others;
+    for (std::int64_t r = 0; r < 8; ++r)
+      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(c + r * ldc + v * lanes, 1);
+    tile<Vectors> sums, others;
     for (std::int64_t p = 0; p < count; ++p, a.first += a.next, more += a.next, b += b_next) {
       sums.add(a.first, a.beside, reinterpret_cast<const vector*>(b));
       others.add(more, a.beside, reinterpret_cast<const vector*>(b));
     }
-    sums.put(c, ldc, first), others.put(c + 4 * ldc, ldc, first);
+    sums.put(c, ldc, first);
+    others.put(c + 4 * ldc, ldc, first);
   }
 
   /// Four elements of each of four lines, side by side.
@@ -35157,27 +35452,27 @@ struct portable_gemm_of {
   /// Where panels of the second matrix are packed, and tiles that are not whole.
   struct buffers {
     alignas(64) T packed[std::size_t{3 * lanes * depth}];
-    alignas(64) T part[std::size_t{12 * lanes}];
+    alignas(64) T part[std::size_t{24 * lanes}];
   };
   /// Up to `Vectors * lanes` columns of the result from `c` on.
   template <int Vectors>
   TAGMA_INLINE static void columns(const panel& p, buffers& own, const T* b, std::int64_t n, std::int64_t beside,
                                    std::int64_t next, T* c, std::int64_t ldc) {
     constexpr std::int64_t across = Vectors * lanes;
+    constexpr bool has_two = Vectors == 1 || Bytes == 64;
     if (beside != 1 || n != across || p.rows > 8) {
       pack_lines<across>(own.packed, b, n, beside, p.count, next);
       b = own.packed, next = across;
     }
     for (std::int64_t i = 0, rows = 0; i < p.rows; i += rows, c += rows * ldc) {
-      const bool two = Vectors == 1 && p.rows - i >= 8;
+      const bool two = has_two && p.rows - i >= 8;
       rows = two ? 8 : p.rows - i < 4 ? p.rows - i : 4;
       const bool whole = rows >= 4 && n == across;
       T* const to = whole ? c : own.part;
       const std::int64_t distance = whole ? ldc : across;
-      if (two)
-        add_two(p.at(i), p.at(i + 4).first, b, next, p.count, p.is_first || !whole, to, distance);
-      else
-        add<Vectors>(p.at(i), b, next, p.count, p.is_first || !whole, to, distance);
+      if constexpr (has_two)
+        if (two) add_two<Vectors>(p.at(i), p.at(i + 4).first, b, next, p.count, p.is_first || !whole, to, distance);
+      if (!two) add<Vectors>(p.at(i), b, next, p.count, p.is_first || !whole, to, distance);
       if (whole) continue;
       for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t q = 0; q < n; ++q)
@@ -35190,7 +35485,8 @@ struct portable_gemm_of {
     buffers own;
     const std::int64_t beside = g->transpose_a ? 1 : g->lda, next = g->transpose_a ? g->lda : 1;
     const std::int64_t b_beside = g->transpose_b ? g->ldb : 1, b_next = g->transpose_b ? 1 : g->ldb;
-    const bool in_place = !g->transpose_a || g->n <= 6 * lanes;  // elements of a column are far from each other
+    // Elements of a column are far from each other, and rows may be where they push each other out of the cache.
+    const bool in_place = g->n <= (g->transpose_a ? 6 : 12) * lanes;
     const std::int64_t most = in_place ? high : packed_rows;
     for (std::int64_t row = 0; row < g->m; row += most)
       for (std::int64_t first = 0; first < g->k; first += depth) {
@@ -35386,14 +35682,14 @@ inline dnnl_status_t dnnl_memory_desc_create_with_tag(dnnl_memory_desc_t* made, 
 inline dnnl_status_t dnnl_post_ops_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t what, float a, float b) {
   return ::dnnl_post_ops_append_eltwise(ops, 1.0f, what, a, b);
 }
-inline dnnl_status_t dnnl_matmul_primitive_desc_create(dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_layout a,
-                                                       dnnl_layout b, dnnl_layout bias, dnnl_layout c,
-                                                       dnnl_primitive_attr_t attributes) {
+TAGMA_COLD inline dnnl_status_t dnnl_matmul_primitive_desc_create(dnnl_primitive_desc_t* made, dnnl_engine_t engine,
+                                                                  dnnl_layout a, dnnl_layout b, dnnl_layout bias,
+                                                                  dnnl_layout c, dnnl_primitive_attr_t attributes) {
   dnnl_matmul_desc_t operation;
   const dnnl_status_t status = dnnl_matmul_desc_init(&operation, a, b, bias, c);
   return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, nullptr);
 }
-inline dnnl_status_t dnnl_convolution_forward_primitive_desc_create(
+TAGMA_COLD inline dnnl_status_t dnnl_convolution_forward_primitive_desc_create(
     dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_prop_kind_t purpose, dnnl_alg_kind_t algorithm,
     dnnl_layout x, dnnl_layout filter, dnnl_layout bias, dnnl_layout y, const dnnl_dims_t strides,
     const dnnl_dims_t dilations, const dnnl_dims_t before, const dnnl_dims_t after, dnnl_primitive_attr_t attributes) {
@@ -35402,7 +35698,7 @@ inline dnnl_status_t dnnl_convolution_forward_primitive_desc_create(
                                                                           bias, y, strides, dilations, before, after);
   return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, nullptr);
 }
-inline dnnl_status_t dnnl_convolution_backward_data_primitive_desc_create(
+TAGMA_COLD inline dnnl_status_t dnnl_convolution_backward_data_primitive_desc_create(
     dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_alg_kind_t algorithm, dnnl_layout x, dnnl_layout filter,
     dnnl_layout y, const dnnl_dims_t strides, const dnnl_dims_t dilations, const dnnl_dims_t before,
     const dnnl_dims_t after, const_dnnl_primitive_desc_t forward, dnnl_primitive_attr_t attributes) {
@@ -35411,7 +35707,7 @@ inline dnnl_status_t dnnl_convolution_backward_data_primitive_desc_create(
                                                                                 strides, dilations, before, after);
   return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, forward);
 }
-inline dnnl_status_t dnnl_convolution_backward_weights_primitive_desc_create(
+TAGMA_COLD inline dnnl_status_t dnnl_convolution_backward_weights_primitive_desc_create(
     dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_alg_kind_t algorithm, dnnl_layout x, dnnl_layout filter,
     dnnl_layout bias, dnnl_layout y, const dnnl_dims_t strides, const dnnl_dims_t dilations, const dnnl_dims_t before,
     const dnnl_dims_t after, const_dnnl_primitive_desc_t forward, dnnl_primitive_attr_t attributes) {
@@ -35580,13 +35876,13 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_desc describe_dnnl_filter_gradient(const dnnl_c
   return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
 }
 
-TAGMA_DECL std::string_view implementation_of(const dnnl_owned_desc& desc) {
+TAGMA_COLD TAGMA_DECL std::string_view implementation_of(const dnnl_owned_desc& desc) {
   const char* name = "";
   dnnl_primitive_desc_query(desc.get(), dnnl_query_impl_info_str, 0, &name);
   return name;
 }
 
-TAGMA_DECL dnnl_layout layout_of(const dnnl_owned_desc& desc, dnnl_query_t what, int index) {
+TAGMA_COLD TAGMA_DECL dnnl_layout layout_of(const dnnl_owned_desc& desc, dnnl_query_t what, int index) {
   return dnnl_primitive_desc_query_md(desc.get(), what, index);
 }
 
@@ -35608,10 +35904,12 @@ namespace tagma::device::cpu::detail {
 class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
-  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after);
+  /// @param lasting the filter is the same until `writes` of the context is another number
+  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after,
+                                        bool lasting);
 
   /// `a` and `b` are the operands of the role, in the order of its operation.
-  void run(const float* a, const float* b, const float* bias, float* out, runtime::executor& threads);
+  void run(const float* a, const float* b, const float* bias, float* out, const run_context& context);
 
  private:
   /// What parts have in common: images of so many rows.
@@ -35651,6 +35949,8 @@ class onednn_convolution {
   conv_problem p_;
   conv_role role_;
   bool biased_;
+  bool lasting_ = false;
+  std::uint64_t arranged_of_ = ~std::uint64_t{0};  // `writes` of the filter that is arranged
   dnnl_owned_layout filter_, any_filter_;
   dnnl_owned_primitive reorder_;
   dnnl_owned_stream stream_;
@@ -35677,7 +35977,7 @@ namespace tagma::device::cpu::detail {
 #if TAGMA_ONEDNN_PRIMITIVES
 
 TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const conv_problem& p, conv_role role,
-                                                                         const conv_epilogue& after) {
+                                                                         const conv_epilogue& after, bool lasting) {
   use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
   auto made = owned<onednn_convolution>(new onednn_convolution(p, role, after.biased));
   // All parts share one arranged filter, or sum theirs: they must agree on its layout.
@@ -35691,14 +35991,17 @@ TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const c
       return nullptr;
   }
   made->create();
+  made->lasting_ = lasting;
+  if (lasting) runtime::stored_variable::count_writes();
   return made;
 }
 
-TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const float* bias, float* out,
-                                        runtime::executor& threads) {
+TAGMA_COLD TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const float* bias, float* out,
+                                                   const run_context& context) {
   use_one_openmp_thread();
   const bool sums = is(conv_role::filter_gradient);
-  if (!sums) arrange_filter(b);
+  if (!sums && !(lasting_ && arranged_of_ == context.writes)) arrange_filter(b);
+  arranged_of_ = context.writes;
   // What is around the primitives is worth no more code than this.
   const auto task = [&](std::int64_t t) __attribute__((cold)) {
     use_one_openmp_thread();
@@ -35718,7 +36021,8 @@ TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const fl
   if (parts_.size() == 1)
     task(0);
   else
-    threads.parallel_for(static_cast<std::int64_t>(parts_.size()), task);
+    context.threads->parallel_for(static_cast<std::int64_t>(parts_.size()), task,
+                                  p_.is_small() ? runtime::helpers::awake : runtime::helpers::woken);
   if (sums) collect_filter(out);
 }
 
@@ -35842,7 +36146,7 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
   for (kind& k : kinds_) k.desc = nullptr;
 }
 
-TAGMA_DECL void onednn_convolution::reorder(dnnl_memory_t from, dnnl_memory_t to) {
+TAGMA_COLD TAGMA_DECL void onednn_convolution::reorder(dnnl_memory_t from, dnnl_memory_t to) {
   const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
   check_dnnl(dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, args), "a reordering");
   check_dnnl(dnnl_stream_wait(stream_.get()), "a reordering");
@@ -35993,22 +36297,24 @@ class matrix_convolution {
   [[nodiscard]] T* scratch(std::int64_t t) const {
     return reinterpret_cast<T*>(scratch_.data()) + static_cast<std::size_t>(t) * (windows_ + sums_);
   }
-  void gather(const T* x, std::int64_t count, std::int64_t group, T* windows) const {
+  /// The windows of so many images: the images themselves, where a window is one element of each channel, or `windows`.
+  TAGMA_COLD const T* gather(const T* x, std::int64_t count, std::int64_t group, T* windows) const {
+    if (p_.sees_elements()) return x;
     for (std::int64_t i = 0; i < count; ++i)
       gather_windows(p_, group, x + i * p_.input_size(), windows + i * p_.positions() * p_.patch());
+    return windows;
   }
 
-  void forward(const T* x, const T* filter, const T* bias, const conv_epilogue& after, T* y, std::int64_t count,
-               T* windows) const {
+  TAGMA_COLD void forward(const T* x, const T* filter, const T* bias, const conv_epilogue& after, T* y,
+                          std::int64_t count, T* windows) const {
     const std::int64_t own = p_.filters / p_.groups, rows = count * p_.positions();
     for (std::int64_t g = 0; g < p_.groups; ++g) {
-      gather(x, count, g, windows);
-      gemm(gemm_args<T>{false, false, rows, own, p_.patch(), windows, p_.patch(), filter + g * own, p_.filters,
-                        y + g * own, p_.filters});
+      gemm(gemm_args<T>{false, false, rows, own, p_.patch(), gather(x, count, g, windows), p_.patch(), filter + g * own,
+                        p_.filters, y + g * own, p_.filters});
     }
     if (bias != nullptr) dispatch<add_bias<T>>(y, bias, rows, p_.filters, after.relu, after.six);
   }
-  void input_gradient(const T* dy, const T* filter, T* dx, std::int64_t count, T* windows) const {
+  TAGMA_COLD void input_gradient(const T* dy, const T* filter, T* dx, std::int64_t count, T* windows) const {
     const std::int64_t own = p_.filters / p_.groups;
     if (count * p_.input_size() > 0) std::memset(dx, 0, static_cast<std::size_t>(count * p_.input_size()) * sizeof(T));
     for (std::int64_t g = 0; g < p_.groups; ++g) {
@@ -36019,13 +36325,12 @@ class matrix_convolution {
                                      static_cast<const T*>(windows + i * p_.positions() * p_.patch()));
     }
   }
-  void filter_gradient(const T* x, const T* dy, T* sum, std::int64_t count, T* windows, bool starts) const {
+  TAGMA_COLD void filter_gradient(const T* x, const T* dy, T* sum, std::int64_t count, T* windows, bool starts) const {
     const std::int64_t own = p_.filters / p_.groups;
     T* to = starts ? sum : sum + p_.filter_elements();
     for (std::int64_t g = 0; g < p_.groups; ++g) {
-      gather(x, count, g, windows);
-      gemm(gemm_args<T>{true, false, p_.patch(), own, count * p_.positions(), windows, p_.patch(), dy + g * own,
-                        p_.filters, to + g * own, p_.filters});
+      gemm(gemm_args<T>{true, false, p_.patch(), own, count * p_.positions(), gather(x, count, g, windows), p_.patch(),
+                        dy + g * own, p_.filters, to + g * own, p_.filters});
     }
     if (!starts)
       dispatch<sum_vectors<T>>(sum, static_cast<const T*>(sum), p_.filter_elements(), std::int64_t{2},
@@ -36041,29 +36346,30 @@ class matrix_convolution {
   runtime::aligned_bytes scratch_;
 };
 
-/// Numbers that are computed as another type than they are stored in.
+/// Numbers as the type that they are computed in.
 template <class T>
 struct widened_copy {
+  static const T* widen(const operand& o) { return o.as<const T>(); }
+  static T* room(const operand& o) { return o.as<T>(); }
+  static void narrow(const operand&) {}
+};
+template <class T>
+  requires(!std::is_same_v<T, compute_t<T>>)
+struct widened_copy<T> {
   using C = compute_t<T>;
   heap_array<C> values;
 
   const C* widen(const operand& o) {
-    if constexpr (std::is_same_v<T, C>) return o.as<const C>();
-    dispatch<convert_elements>(o.as<const T>(), grow(o.elements()), o.elements());
+    dispatch<convert_elements>(o.as<const T>(), room(o), o.elements());
     return values.data();
   }
   C* room(const operand& o) {
-    if constexpr (std::is_same_v<T, C>) return o.as<C>();
-    return grow(o.elements());
-  }
-  C* grow(std::int64_t elements) {
-    const auto size = static_cast<std::size_t>(elements);
+    const auto size = static_cast<std::size_t>(o.elements());
     if (values.size() < size) values = heap_array<C>(size);
     return values.data();
   }
   void narrow(const operand& o) const {
-    if constexpr (!std::is_same_v<T, C>)
-      dispatch<convert_elements>(static_cast<const C*>(values.data()), o.as<T>(), o.elements());
+    dispatch<convert_elements>(static_cast<const C*>(values.data()), o.as<T>(), o.elements());
   }
 };
 
@@ -36090,11 +36396,12 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
+      const bool lasting = plays(role, conv_role::forward) && (args.lasting & 2) != 0;
       conv_problem banded = p;
-      if (plays(role, conv_role::forward)) banded.split_rows(8, 8e6);
-      state->library = onednn_convolution::make(banded, role, state->after);
+      if (plays(role, conv_role::forward)) banded.split_rows(8, 2e6);
+      state->library = onednn_convolution::make(banded, role, state->after, lasting);
       if (state->library == nullptr && banded.bands > 1)
-        state->library = onednn_convolution::make(p, role, state->after);
+        state->library = onednn_convolution::make(p, role, state->after, lasting);
       if (state->library != nullptr) return state;
     }
 #endif
@@ -36118,7 +36425,7 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (s.library != nullptr) {
-      s.library->run(a, b, bias, out, *context.threads);
+      s.library->run(a, b, bias, out, context);
       done = true;
     }
 #endif
@@ -36250,9 +36557,10 @@ TAGMA_SCALAR_KERNEL_OF_ONE(on_cpu, TAGMA_INLINE, op::sign, sign(x))
 
 namespace cpu {
 
-#define TAGMA_LONG_FORMULA(operation) \
-  template <>                         \
-  inline constexpr bool is_long_formula<ir::key<operation>> = true;
+#define TAGMA_WIDE_LOOP(operation, operations) \
+  template <>                                  \
+  inline constexpr std::size_t longest_wide_loop<ir::key<operation>> = operations;
+#define TAGMA_LONG_FORMULA(operation) TAGMA_WIDE_LOOP(operation, ~std::size_t{0})
 TAGMA_LONG_FORMULA(op::exp)
 TAGMA_LONG_FORMULA(op::log)
 TAGMA_LONG_FORMULA(op::log1p)
@@ -36263,7 +36571,12 @@ TAGMA_LONG_FORMULA(op::softplus)
 TAGMA_LONG_FORMULA(op::erf)
 TAGMA_LONG_FORMULA(op::sin)
 TAGMA_LONG_FORMULA(op::cos)
+TAGMA_WIDE_LOOP(op::sqrt, 2)
+TAGMA_WIDE_LOOP(op::rsqrt, 2)
 #undef TAGMA_LONG_FORMULA
+#undef TAGMA_WIDE_LOOP
+template <>
+inline constexpr bool computes_doubles<ir::key<op::power>> = true;
 
 }  // namespace cpu
 }  // namespace tagma::device
@@ -36397,12 +36710,12 @@ struct kernel<on_cpu, ir::key<op::scatter_add>> {
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL void assign(const kernel_args& args, const run_context&) {
+TAGMA_COLD TAGMA_DECL void assign(const kernel_args& args, const run_context&) {
   const std::size_t bytes = args.out.bytes();
   if (bytes > 0) std::memcpy(args.out.data, args.in[1].data, bytes);
 }
 
-TAGMA_DECL void initialize(const kernel_args& args, const run_context& context) {
+TAGMA_COLD TAGMA_DECL void initialize(const kernel_args& args, const run_context& context) {
   write_initial_value(args.out.data, args, context);
 }
 
@@ -36554,6 +36867,250 @@ struct kernel<on_cpu, ir::key<op::one_hot>> {
 /// @file
 /// Matrix products on the CPU.
 
+// ---- tagma/device/cpu/few_rows_half.hpp
+
+/// @file
+/// Products of 16-bit floats of which one side is short, as few_rows.hpp has them of floats: the long matrix is read
+/// once, where it lies, and widened in registers. Sums are floats, rounded once. Each is formed in the order of the
+/// inner axis, or over sixteen lanes where that axis is the last of both matrices, so that its bytes depend neither on
+/// how the result is shared nor on the length of a vector. Templates only.
+
+#include <cstdint>
+
+namespace tagma::device::cpu::detail {
+
+/// True if `few_rows_of_halves` is for this product.
+template <class S>
+[[nodiscard]] bool has_few_rows_of_halves(const gemm_args<S>& g) {
+  if (g.n < least_columns || g.m == 0 || g.k == 0 || (g.transpose_a && g.transpose_b)) return false;
+  return g.m <= few_rows || (g.k <= few_rows && !g.transpose_b);
+}
+
+/// Sixteen floats in the vectors of a loop.
+template <int Lanes>
+struct sixteen_floats {
+  using part = pack<float, Lanes>;
+  part low{}, high{};
+
+  template <class S>
+  TAGMA_INLINE void read(const S* from) {
+    low = load<Lanes>(from);
+    if constexpr (Lanes < 16) high = load<Lanes>(from + Lanes);
+  }
+  TAGMA_INLINE void add(const sixteen_floats& a, const sixteen_floats& b) {
+    low = mul_add(a.low, b.low, low);
+    if constexpr (Lanes < 16) high = mul_add(a.high, b.high, high);
+  }
+  [[nodiscard]] TAGMA_INLINE float total() const {
+    if constexpr (Lanes < 16)
+      return reduce_add(low + high);
+    else
+      return reduce_add(low);
+  }
+};
+
+/// The body of `few_rows_of_halves`.
+template <class S, int Lanes>
+struct few_rows_of_halves_body {
+  using P = pack<float, Lanes>;
+  using part = sixteen_floats<Lanes>;
+  /// Columns whose sums are kept at once, and terms that are added to them before the next columns are looked at.
+  static constexpr std::int64_t widest = 1024, deep = 8;
+  static constexpr std::int64_t lanes = Lanes;
+
+  /// Elements of the first matrix, as floats.
+  TAGMA_INLINE static void read_factors(const S* from, std::int64_t next, std::int64_t count, float* to) {
+    S some[std::size_t{deep}]{};
+    for (std::int64_t i = 0; i < count; ++i) some[i] = from[i * next];
+    store(to, load<8>(static_cast<const S*>(some)));
+  }
+
+  /// Where vector `v` of some columns begins: the last one overlaps the one before.
+  TAGMA_INLINE static std::int64_t place(std::int64_t v, std::int64_t columns) {
+    return v * lanes <= columns - lanes ? v * lanes : columns - lanes;
+  }
+
+  /// Terms of the sums of one row.
+  struct terms {
+    const S* b;
+    std::int64_t ldb, count;
+  };
+  TAGMA_INLINE static void add_four_vectors(const float* factors, const terms& of, float* sums) {
+    P s = load<Lanes>(static_cast<const float*>(sums)), t = load<Lanes>(static_cast<const float*>(sums) + lanes);
+    P u = load<Lanes>(static_cast<const float*>(sums) + 2 * lanes);
+    P v = load<Lanes>(static_cast<const float*>(sums) + 3 * lanes);
+    const S* b = of.b;
+    for (std::int64_t p = 0; p < of.count; ++p, b += of.ldb) {
+      const P f = splat<P>(factors[p]);
+      s = mul_add(f, load<Lanes>(b), s), t = mul_add(f, load<Lanes>(b + lanes), t);
+      u = mul_add(f, load<Lanes>(b + 2 * lanes), u), v = mul_add(f, load<Lanes>(b + 3 * lanes), v);
+    }
+    store(sums, s), store(sums + lanes, t), store(sums + 2 * lanes, u), store(sums + 3 * lanes, v);
+  }
+  TAGMA_INLINE static void add_vector(const float* factors, const terms& of, float* sums) {
+    P s = load<Lanes>(static_cast<const float*>(sums));
+    for (std::int64_t p = 0; p < of.count; ++p) {
+      const P f = splat<P>(factors[p]);
+      s = mul_add(f, load<Lanes>(of.b + p * of.ldb), s);
+    }
+    store(sums, s);
+  }
+  /// One vector of each of four rows: what is read is widened once.
+  TAGMA_INLINE static void add_four_rows(const float* factors, const terms& of, float* sums) {
+    P s = load<Lanes>(static_cast<const float*>(sums)), t = load<Lanes>(static_cast<const float*>(sums) + widest);
+    P u = load<Lanes>(static_cast<const float*>(sums) + 2 * widest);
+    P v = load<Lanes>(static_cast<const float*>(sums) + 3 * widest);
+    for (std::int64_t p = 0; p < of.count; ++p) {
+      const P x = load<Lanes>(of.b + p * of.ldb);
+      const P f = splat<P>(factors[p]), g = splat<P>(factors[p + deep]);
+      const P h = splat<P>(factors[p + 2 * deep]), i = splat<P>(factors[p + 3 * deep]);
+      s = mul_add(f, x, s), t = mul_add(g, x, t), u = mul_add(h, x, u), v = mul_add(i, x, v);
+    }
+    store(sums, s), store(sums + widest, t), store(sums + 2 * widest, u), store(sums + 3 * widest, v);
+  }
+
+  /// Few rows by a matrix of which rows are terms.
+  TAGMA_INLINE static void run_by_terms(const gemm_args<S>& g) {
+    alignas(64) float sums[std::size_t{4 * widest}], factors[std::size_t{4 * deep}];
+    const std::int64_t row = g.transpose_a ? 1 : g.lda, next = g.transpose_a ? g.lda : 1;
+    for (std::int64_t left = 0, columns = 0; left < g.n; left += columns) {
+      columns = g.n - left;
+      if (columns > widest) columns = columns < widest + least_columns ? widest - least_columns : widest;
+      const std::int64_t vectors = (columns + lanes - 1) / lanes, whole = columns / (4 * lanes) * 4;
+      for (std::int64_t i = 0; i < 4 * widest; i += lanes) store(sums + i, splat<P>(0));
+      for (std::int64_t i = 0; i < g.k; i += deep) {
+        const std::int64_t count = g.k - i < deep ? g.k - i : deep;
+        for (std::int64_t r = 0; r < 4; ++r)
+          read_factors(g.a + (r < g.m ? r : g.m - 1) * row + i * next, next, count, factors + r * deep);
+        const S* const b = g.b + i * g.ldb + left;
+        std::int64_t v = 0;
+        if (g.m == 1)
+          for (; v < whole; v += 4) add_four_vectors(factors, {b + v * lanes, g.ldb, count}, sums + v * lanes);
+        for (; v < vectors; ++v) {
+          const terms of{b + place(v, columns), g.ldb, count};
+          if (g.m == 1)
+            add_vector(factors, of, sums + v * lanes);
+          else
+            add_four_rows(factors, of, sums + v * lanes);
+        }
+      }
+      for (std::int64_t r = 0; r < g.m; ++r)
+        for (std::int64_t v = 0; v < vectors; ++v)
+          store(g.c + r * g.ldc + left + place(v, columns),
+                load<Lanes>(static_cast<const float*>(sums) + r * widest + v * lanes));
+    }
+  }
+
+  /// Many rows of few terms.
+  TAGMA_INLINE static void run_few_terms(const gemm_args<S>& g) {
+    float factors[std::size_t{deep}];
+    const std::int64_t row = g.transpose_a ? 1 : g.lda, next = g.transpose_a ? g.lda : 1;
+    for (std::int64_t r = 0; r < g.m; ++r) {
+      read_factors(g.a + r * row, next, g.k, factors);
+      for (std::int64_t j = 0; j < g.n; j += lanes) {
+        if (j > g.n - lanes) j = g.n - lanes;
+        P s = splat<P>(0);
+        for (std::int64_t p = 0; p < g.k; ++p) {
+          const P f = splat<P>(factors[p]);
+          s = mul_add(f, load<Lanes>(g.b + p * g.ldb + j), s);
+        }
+        store(g.c + r * g.ldc + j, s);
+      }
+    }
+  }
+
+  /// Sums of up to four rows of the first matrix by one of the second.
+  template <bool Four>
+  struct four_sums {
+    part a, b, c, d;
+    TAGMA_INLINE void add(const four_sums& x, const part& y) {
+      a.add(x.a, y);
+      if constexpr (Four) b.add(x.b, y), c.add(x.c, y), d.add(x.d, y);
+    }
+    TAGMA_INLINE void read(const S* const* from, std::int64_t i) {
+      a.read(from[0] + i);
+      if constexpr (Four) b.read(from[1] + i), c.read(from[2] + i), d.read(from[3] + i);
+    }
+    TAGMA_INLINE void put(float* to) const {
+      to[0] = a.total();
+      if constexpr (Four)
+        to[least_columns] = b.total(), to[2 * least_columns] = c.total(), to[3 * least_columns] = d.total();
+    }
+  };
+  /// How many rows of the second matrix are read at once: as many as there are registers for.
+  template <bool Four>
+  static constexpr int at_once = Four&& Lanes < 16 ? 1 : 4;
+
+  /// What remains of the last sixteen terms comes from copies, with zeros behind it.
+  template <bool Four>
+  TAGMA_INLINE static void add_rows(const S* const* a, const S* b, std::int64_t ldb, std::int64_t n, float* to) {
+    constexpr int columns = at_once<Four>;
+    S padded[4 + std::size_t{columns}][16];
+    const S *left[4] = {a[0], a[1], a[2], a[3]}, *right[4] = {b, b + ldb, b + 2 * ldb, b + 3 * ldb};
+    four_sums<Four> s, t, u, v;
+    const std::int64_t rest = n % 16;
+    for (std::int64_t count = n - rest;;) {
+      for (std::int64_t i = 0; i < count; i += 16) {
+        four_sums<Four> x;
+        x.read(left, i);
+        part y;
+        y.read(right[0] + i), s.add(x, y);
+        if constexpr (columns > 1) {
+          y.read(right[1] + i), t.add(x, y);
+          y.read(right[2] + i), u.add(x, y);
+          y.read(right[3] + i), v.add(x, y);
+        }
+      }
+      if (rest == 0 || left[0] == padded[0]) break;
+      for (std::size_t r = 0; r < (Four ? 4 : 1); ++r) {
+        copy_padded<16, sizeof(S)>(padded[r], left[r] + count, rest);
+        left[r] = padded[r];
+      }
+      for (std::size_t r = 0; r < std::size_t{columns}; ++r) {
+        copy_padded<16, sizeof(S)>(padded[4 + r], right[r] + count, rest);
+        right[r] = padded[4 + r];
+      }
+      count = 16;
+    }
+    s.put(to);
+    if constexpr (columns > 1) t.put(to + 1), u.put(to + 2), v.put(to + 3);
+  }
+
+  /// Few rows by a matrix of which rows are columns.
+  template <bool Four>
+  TAGMA_INLINE static void run_by_rows(const gemm_args<S>& g) {
+    constexpr std::int64_t columns = at_once<Four>;
+    alignas(64) float sums[std::size_t{4 * least_columns}];
+    const std::int64_t last = g.m - 1;
+    const S* const a[4] = {g.a, g.a + (last > 1 ? 1 : last) * g.lda, g.a + (last > 2 ? 2 : last) * g.lda,
+                           g.a + last * g.lda};
+    for (std::int64_t left = 0; left < g.n; left += least_columns) {
+      if (left > g.n - least_columns) left = g.n - least_columns;  // some again, which come out the same
+      for (std::int64_t j = 0; j < least_columns; j += columns)
+        add_rows<Four>(a, g.b + (left + j) * g.ldb, g.ldb, g.k, sums + j);
+      for (std::int64_t r = 0; r < g.m; ++r)
+        for (std::int64_t j = 0; j < least_columns; j += lanes)
+          store(g.c + r * g.ldc + left + j, load<Lanes>(static_cast<const float*>(sums) + r * least_columns + j));
+    }
+  }
+
+  TAGMA_INLINE static void run(const gemm_args<S>* g) {
+    if (g->transpose_b && g->m == 1)
+      run_by_rows<false>(*g);
+    else if (g->transpose_b)
+      run_by_rows<true>(*g);
+    else if (g->m > few_rows)
+      run_few_terms(*g);
+    else
+      run_by_terms(*g);
+  }
+};
+
+/// A product, or some columns of one, for which `has_few_rows_of_halves` is true.
+template <class S>
+using few_rows_of_halves = with_wide<few_rows_of_halves_body<S, 8>, few_rows_of_halves_body<S, 16>>;
+
+}  // namespace tagma::device::cpu::detail
 // ---- tagma/device/cpu/kernel/matmul_batch.hpp
 
 /// @file
@@ -36570,6 +37127,87 @@ struct kernel<on_cpu, ir::key<op::one_hot>> {
 
 #include <type_traits>
 
+// ---- tagma/device/cpu/turned_halves.hpp
+
+/// @file
+/// A matrix of 16-bit elements transposed, for products that need it so. Templates only.
+
+#include <cstdint>
+
+namespace tagma::device::cpu::detail {
+
+/// Eight rows of eight elements of 16 bits, turned in registers.
+struct turned_eight {
+  typedef std::uint16_t vector __attribute__((vector_size(16)));
+  typedef std::uint32_t pairs __attribute__((vector_size(16)));
+  typedef std::uint64_t fours __attribute__((vector_size(16)));
+
+  template <class V>
+  TAGMA_INLINE static V read(const std::uint16_t* from) {
+    V v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return v;
+  }
+  /// Writes two rows: the lower and the upper four elements of each are those of `a` and `b`.
+  template <class V>
+  TAGMA_INLINE static void put(std::uint16_t* to, std::int64_t to_row, const V& a, const V& b) {
+    const fours x = __builtin_bit_cast(fours, a), y = __builtin_bit_cast(fours, b);
+    const fours low = __builtin_shufflevector(x, y, 0, 2), high = __builtin_shufflevector(x, y, 1, 3);
+    __builtin_memcpy(to, &low, sizeof low);
+    __builtin_memcpy(to + to_row, &high, sizeof high);
+  }
+  /// Four rows of the result, from elements 0 to 3 or 4 to 7 of four pairs of rows.
+  template <class V>
+  TAGMA_INLINE static void four(std::uint16_t* to, std::int64_t to_row, const V& a, const V& b, const V& c,
+                                const V& d) {
+    const pairs e = __builtin_bit_cast(pairs, a), f = __builtin_bit_cast(pairs, b);
+    const pairs g = __builtin_bit_cast(pairs, c), h = __builtin_bit_cast(pairs, d);
+    put(to, to_row, __builtin_shufflevector(e, f, 0, 4, 1, 5), __builtin_shufflevector(g, h, 0, 4, 1, 5));
+    put(to + 2 * to_row, to_row, __builtin_shufflevector(e, f, 2, 6, 3, 7), __builtin_shufflevector(g, h, 2, 6, 3, 7));
+  }
+  template <class V = vector>
+  TAGMA_INLINE static void run(std::uint16_t* to, std::int64_t to_row, const std::uint16_t* from, std::int64_t row) {
+    const V a = read<V>(from), b = read<V>(from + row), c = read<V>(from + 2 * row), d = read<V>(from + 3 * row);
+    from += 4 * row;
+    const V e = read<V>(from), f = read<V>(from + row), g = read<V>(from + 2 * row), h = read<V>(from + 3 * row);
+    four(to, to_row, __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11),
+         __builtin_shufflevector(c, d, 0, 8, 1, 9, 2, 10, 3, 11),
+         __builtin_shufflevector(e, f, 0, 8, 1, 9, 2, 10, 3, 11),
+         __builtin_shufflevector(g, h, 0, 8, 1, 9, 2, 10, 3, 11));
+    four(to + 4 * to_row, to_row, __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15),
+         __builtin_shufflevector(c, d, 4, 12, 5, 13, 6, 14, 7, 15),
+         __builtin_shufflevector(e, f, 4, 12, 5, 13, 6, 14, 7, 15),
+         __builtin_shufflevector(g, h, 4, 12, 5, 13, 6, 14, 7, 15));
+  }
+};
+
+/// Writes `columns` columns of `rows` elements as rows, which lie `to_row` elements apart. A strip of columns is a
+/// cache line. What remains of eight rows or columns is turned with those before it, once more.
+struct turn_halves {
+  static constexpr std::int64_t strip = 32;
+  template <class S>
+  TAGMA_INLINE static void run(const S* matrix, std::int64_t from_row, std::int64_t rows, std::int64_t columns,
+                               S* turned, std::int64_t to_row) {
+    const auto* const from = reinterpret_cast<const std::uint16_t*>(matrix);
+    auto* const to = reinterpret_cast<std::uint16_t*>(turned);
+    if (rows < 8 || columns < 8) {
+      for (std::int64_t j = 0; j < columns; ++j)
+        for (std::int64_t i = 0; i < rows; ++i) turned[j * to_row + i] = matrix[i * from_row + j];
+      return;
+    }
+    for (std::int64_t left = 0; left < columns; left += strip)
+      for (std::int64_t i = 0; i < rows; i += 8) {
+        if (i > rows - 8) i = rows - 8;
+        for (std::int64_t j = left; j < columns && j < left + strip; j += 8) {
+          const std::int64_t at = j > columns - 8 ? columns - 8 : j;
+          turned_eight::run(to + at * to_row + i, to_row, from + i * from_row + at, from_row);
+        }
+      }
+  }
+};
+
+}  // namespace tagma::device::cpu::detail
+
 namespace tagma::device::cpu::detail {
 
 /// How one product is shared by threads. It depends on the extents alone, so that the bytes of the result do not depend
@@ -36580,7 +37218,8 @@ struct product_split {
   std::int64_t all_rows, all_columns;
 
   /// @param repeated threads that help with one call are still there at the next
-  /// @param few      the parts are whole tiles of columns for `few_rows_product`
+  /// @param few      the parts are for `few_rows_product`: whole tiles of columns, since few rows cost what reading the
+  ///                 other matrix does, or rows, since few terms cost what writing the result does, row after row
   product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
 
   /// Part `t` of a product.
@@ -36600,8 +37239,6 @@ struct product_split {
   /// Halves the parts, so that they stay nearly square: each copies its share of both matrices. Libraries like columns
   /// by the dozen.
   bool cut();
-  /// What few rows cost is reading the other matrix, or with few terms writing the result.
-  void cut_columns(std::int64_t elements, bool repeated);
 };
 
 #if TAGMA_ONEDNN_PRIMITIVES
@@ -36643,27 +37280,68 @@ class onednn_product final : public kernel_state {
 };
 
 /// A product of bfloat16 matrices on a processor that multiplies them (AVX-512 BF16, AMX), many times as fast as
-/// floats. Sums are those of floats and rounded once, in an order of oneDNN's; denormal numbers count as zero.
+/// floats. Sums are those of floats and rounded once, in an order of oneDNN's; denormal numbers count as zero. A
+/// template, so that programs without such products do not compile it.
+/// @tparam T bfloat16
+template <class T>
 class bfloat_product final {
  public:
   /// A null pointer if the processor does not, or is not to (TAGMA_CPU_LEVEL).
-  [[nodiscard]] static owned<bfloat_product> make(const gemm_args<bfloat16>& g, bool repeated);
+  [[nodiscard]] TAGMA_COLD static owned<bfloat_product> make(const gemm_args<T>& g, bool repeated) {
+    if (machine_level() != level::v4 || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
+    use_one_openmp_thread();
+    const product_split split(g.m, g.n, pieces(g.k, 8), repeated);  // what is quicker is shared later
+    if (split.parts > static_cast<std::int64_t>(most_parts)) return nullptr;
+    owned<bfloat_product> made(new bfloat_product(g, split));
+    if (made->plan()) return made;
+    if (!g.transpose_a) return nullptr;
+    made->whole_.transpose_a = false, made->whole_.lda = g.k;
+    if (!made->plan()) return nullptr;
+    made->turned_ = heap_array<T>(g.m * g.k);
+    return made;
+  }
 
-  void run(const gemm_args<bfloat16>& g, const run_context& context);
+  void run(const gemm_args<T>& g, const run_context& context) {
+    gemm_args<T> all = whole_;
+    all.a = g.a, all.b = g.b, all.c = g.c;
+    if (g.transpose_a && !all.transpose_a) {
+      turn(g, context);
+      all.a = turned_.data();
+    }
+    const auto part = [&](std::int64_t t) {
+      const gemm_args<T> one = split_.part(all, t);
+      parts_[t]->run(one.a, one.b, one.c);
+    };
+    if (split_.parts == 1) return part(0);
+    context.threads->parallel_for(split_.parts, part);
+  }
 
  private:
-  explicit bfloat_product(const gemm_args<bfloat16>& g, const product_split& split) : whole_(g), split_(split) {}
+  explicit bfloat_product(const gemm_args<T>& g, const product_split& split) : whole_(g), split_(split) {}
 
   /// A primitive for each part; false if there is none.
-  [[nodiscard]] bool plan();
+  [[nodiscard]] bool plan() {
+    for (std::int64_t t = 0; t < split_.parts; ++t) {
+      const dnnl_owned_desc desc = onednn_product::describe(split_.part(whole_, t));
+      if (desc == nullptr) return false;
+      parts_[t] = owned<onednn_product>(new onednn_product(desc));
+    }
+    return true;
+  }
   /// The first matrix row by row, if it is given column by column: oneDNN 2 has nothing quick for that.
-  void turn(const gemm_args<bfloat16>& g, const run_context& context);
+  void turn(const gemm_args<T>& g, const run_context& context) {
+    constexpr std::int64_t high = 4 * turn_halves::strip;
+    context.threads->parallel_for(pieces(g.m, high), [&](std::int64_t t) {
+      const std::int64_t row = t * high, count = g.m - row < high ? g.m - row : high;
+      dispatch<turn_halves>(g.a + row, g.lda, g.k, count, turned_.data() + row * g.k, g.k);
+    });
+  }
 
-  gemm_args<bfloat16> whole_;  ///< without its addresses
+  gemm_args<T> whole_;  ///< without its addresses
   product_split split_;
   static constexpr std::size_t most_parts = 8;
   owned<onednn_product> parts_[most_parts];
-  heap_array<bfloat16> turned_;
+  heap_array<T> turned_;
 };
 
 #endif
@@ -36675,250 +37353,29 @@ class bfloat_product final {
 /// @file
 /// Definitions of matmul_onednn.hpp: in the compiled half, or else in each file that includes it.
 
-// ---- tagma/device/cpu/kernel/transpose.hpp
-
-/// @file
-/// Transposition on the CPU: rows are copied whole where the last axis stays last, and moved in square blocks where it
-/// does not, so that both sides stay in the cache.
-
-#include <cstring>
-#include <utility>
-
-namespace tagma::device {
-namespace cpu::detail {
-
-/// An axis of the result: its extent, and how far apart its neighbours are on both sides, in elements.
-struct moved_axis {
-  std::int64_t count = 1;
-  std::int64_t from = 0;
-  std::int64_t to = 0;
-};
-
-/// The axes of the result, without those of extent 1, neighbours joined that stay neighbours.
-struct moved_axes {
-  moved_axis axis[max_rank];
-  int count = 0;
-
-  moved_axes(const shape& in, const shape& out, ir::attribute_list order);
-
-  /// The offsets of piece `index` of all axes but those marked.
-  void offsets(std::int64_t index, unsigned skipped, std::int64_t& from, std::int64_t& to) const;
-};
-
-/// Bytes along each side of the blocks that are moved: a cache line, so that each is read once and written once,
-/// wherever the others that are in use lie.
-inline constexpr std::int64_t block_bytes = 64;
-
-/// Moves a rectangle: `rows` run along one axis of the input, no more than a block has, `columns` along one of the
-/// output. The ways from one row and column to the next are in bytes.
-using block_mover = void (*)(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns,
-                             std::int64_t to_row, std::int64_t from_column);
-
-/// Element by element: for those of four bytes and more.
-template <std::size_t Size>
-void move_elements(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
-                   std::int64_t from_column) {
-  constexpr auto size = static_cast<std::int64_t>(Size), most = block_bytes / size;
-  for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
-    const std::int64_t count = columns - c < most ? columns - c : most;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const std::byte* source = from + r * size;
-      std::byte* const target = to + r * to_row;
-      for (std::int64_t k = 0; k < count; ++k, source += from_column) std::memcpy(target + k * size, source, Size);
-    }
-  }
-}
-
-/// Squares of small elements whose rows are vectors of 16 bytes, which every processor has.
-template <class T>
-struct moved_square {
-  typedef T vector __attribute__((vector_size(16)));
-  static constexpr int side = 16 / sizeof(T);
-
-  /// The lower halves, element by element in turn.
-  TAGMA_INLINE static vector low(const vector& a, const vector& b) {
-    if constexpr (side == 16)
-      return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    else
-      return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-  }
-  TAGMA_INLINE static vector high(const vector& a, const vector& b) {
-    if constexpr (side == 16)
-      return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    else
-      return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-  }
-  /// @param to in a block
-  static void move(std::byte* to, const std::byte* from, std::int64_t from_column) {
-    vector one[std::size_t{side}], other[std::size_t{side}], *now = one, *next = other;
-    for (int i = 0; i < side; ++i, from += from_column) std::memcpy(now + i, from, 16);
-    for (int round = 1; round < side; round *= 2) {
-      for (int i = 0; i < side / 2; ++i) {
-        next[2 * i] = low(now[i], now[i + side / 2]);
-        next[2 * i + 1] = high(now[i], now[i + side / 2]);
-      }
-      std::swap(now, next);
-    }
-    for (int i = 0; i < side; ++i) std::memcpy(to + i * block_bytes, now + i, 16);
-  }
-};
-
-/// The same as `move_elements`, by way of a block of its own.
-template <class T>
-void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
-                std::int64_t from_column) {
-  using square = moved_square<T>;
-  constexpr std::int64_t size = sizeof(T), most = block_bytes / size;
-  const std::int64_t high = rows / square::side * square::side;
-  for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
-    const std::int64_t count = columns - c < most ? columns - c : most, wide = count / square::side * square::side;
-    alignas(64) std::byte block[std::size_t{most * block_bytes}];
-    for (std::int64_t k = 0; k < wide; k += square::side)
-      for (std::int64_t r = 0; r < high; r += square::side)
-        square::move(block + r * block_bytes + k * size, from + k * from_column + r * size, from_column);
-    for (std::int64_t r = 0; r < high; ++r)
-      if (wide == most)
-        std::memcpy(to + r * to_row, block + r * block_bytes, block_bytes);
-      else
-        for (std::int64_t k = 0; k < wide * size; k += 16)
-          std::memcpy(to + r * to_row + k, block + r * block_bytes + k, 16);
-    if (wide < count)
-      move_elements<sizeof(T)>(to + wide * size, from + wide * from_column, high, count - wide, to_row, from_column);
-    if (high < rows)
-      move_elements<sizeof(T)>(to + high * to_row, from + high * size, rows - high, count, to_row, from_column);
-  }
-}
-
-/// For elements of `size` bytes.
-[[nodiscard]] block_mover mover_of(std::int64_t size);
-
-void transpose(const kernel_args& args, const run_context& context);
-
-}  // namespace cpu::detail
-
-template <>
-struct kernel<on_cpu, ir::key<op::transpose>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::transpose};
-};
-
-}  // namespace tagma::device
-
-// ---- tagma/device/cpu/kernel/transpose.ipp
-
-/// @file
-/// Definitions of transpose.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::device::cpu::detail {
-
-TAGMA_DECL moved_axes::moved_axes(const shape& in, const shape& out, ir::attribute_list order) {
-  std::int64_t strides[max_rank]{}, stride = 1;
-  for (int a = in.rank - 1; a >= 0; --a) {
-    strides[a] = stride;
-    stride *= in[a];
-  }
-  for (int a = 0; a < out.rank; ++a) {
-    if (out[a] == 1) continue;
-    const std::int64_t from = strides[order[a]];
-    if (count > 0 && axis[count - 1].from == from * out[a]) {
-      axis[count - 1].count *= out[a];
-      axis[count - 1].from = from;
-    } else {
-      axis[count++] = {out[a], from, 0};
-    }
-  }
-  stride = 1;
-  for (int a = count - 1; a >= 0; --a) {
-    axis[a].to = stride;
-    stride *= axis[a].count;
-  }
-}
-
-TAGMA_DECL void moved_axes::offsets(std::int64_t index, unsigned skipped, std::int64_t& from, std::int64_t& to) const {
-  from = to = 0;
-  for (int a = count - 1; a >= 0; --a) {
-    if ((skipped >> a) & 1) continue;
-    from += index % axis[a].count * axis[a].from;
-    to += index % axis[a].count * axis[a].to;
-    index /= axis[a].count;
-  }
-}
-
-TAGMA_DECL block_mover mover_of(std::int64_t size) {
-  switch (size) {
-    case 1:
-      return &move_block<std::uint8_t>;
-    case 2:
-      return &move_block<std::uint16_t>;
-    case 4:
-      return &move_elements<4>;
-    case 8:
-      return &move_elements<8>;
-    default:
-      return &move_elements<sizeof(string_element)>;
-  }
-}
-
-TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
-  if (args.out.elements() == 0) return;
-  const moved_axes axes(args.in[0].dims, args.out.dims, args.attributes);
-  const auto size = static_cast<std::int64_t>(size_of(args.out.type));
-  if (axes.count == 0 || axes.axis[axes.count - 1].from == 1) {
-    const std::int64_t row = axes.count == 0 ? 1 : axes.axis[axes.count - 1].count;
-    return over_pieces(args.out.elements() / row, row * size, context, [&](std::int64_t first, std::int64_t end) {
-      // Rows that follow each other along the axis before the last one at once.
-      const int before = axes.count - 2;
-      const moved_axis inner = before >= 0 ? axes.axis[before] : moved_axis{};
-      for (std::int64_t p = first, n = 0; p < end; p += n) {
-        std::int64_t from = 0, to = 0;
-        axes.offsets(p, axes.count == 0 ? 0 : 1u << (axes.count - 1), from, to);
-        const std::int64_t rest = inner.count - p % inner.count;
-        n = rest < end - p ? rest : end - p;
-        copy_rows(args.out.data + to * size, row * size, args.in[0].data + from * size, inner.from * size, n,
-                  row * size);
-      }
-    });
-  }
-  int near = 0;  // the axis along which the input is dense
-  while (axes.axis[near].from != 1) ++near;
-  const int last = axes.count - 1;
-  const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
-  const block_mover move = mover_of(size);
-  const std::int64_t high = pieces(block_bytes, size), strips = pieces(rows.count, high);
-  const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
-  over_pieces(parts, high * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
-    for (std::int64_t p = first; p < end; ++p) {
-      std::int64_t from = 0, to = 0;
-      axes.offsets(p / strips, 1u << near | 1u << last, from, to);
-      const std::int64_t row = p % strips * high;
-      move(args.out.data + (to + row * rows.to) * size, args.in[0].data + (from + row) * size,
-           rows.count - row < high ? rows.count - row : high, columns.count, rows.to * size, columns.from * size);
-    }
-  });
-}
-
-}  // namespace tagma::device::cpu::detail
-
 namespace tagma::device::cpu::detail {
 
 TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
                                                    bool few)
     : rows(m), columns(n), all_rows(m), all_columns(n) {
-  if (few) cut_columns(n * (m > k ? m : k), repeated);
-  // Multiplications, below which sharing costs more than it gains.
-  const double least = repeated ? 1e6 : 4e6;
-  double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
-  if (few || wanted < 2) return;
-  for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
+  if (few) {
+    const std::int64_t wanted = n * (m > k ? m : k) / (repeated ? 1 << 15 : 1 << 17);
+    if (wanted < 2) return;
+    const std::int64_t most = wanted < 8 ? wanted : 8;
+    n = n / least_columns;
+    if (m > few_rows)
+      rows = pieces(m, most);
+    else
+      columns = pieces(n, most) * least_columns;
+    n = n * least_columns;  // the last part has what is less than a tile, too
+  } else {
+    // By multiplications, below which sharing costs more than it gains. Matrices in memory have fewer than 2^63.
+    std::int64_t wanted = m * n * k / (repeated ? 1000000 : 4000000);
+    if (wanted < 2) return;
+    for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
+  }
   across = pieces(n, columns);
   parts = across * pieces(m, rows);
-}
-
-TAGMA_COLD TAGMA_DECL void product_split::cut_columns(std::int64_t elements, bool repeated) {
-  const std::int64_t wanted = elements / (repeated ? 1 << 15 : 1 << 17), tiles = all_columns / least_columns;
-  if (wanted < 2 || tiles < 2) return;
-  columns = pieces(tiles, wanted < 8 ? wanted : 8) * least_columns;
-  across = parts = pieces(tiles * least_columns, columns);  // the last one has what is less than a tile, too
 }
 
 TAGMA_COLD TAGMA_DECL bool product_split::cut() {
@@ -36971,68 +37428,21 @@ TAGMA_DECL float* onednn_product::scratch(std::size_t bytes) {
   return reinterpret_cast<float*>(memory.data());
 }
 
-TAGMA_DECL dnnl_owned_layout onednn_product::layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
-                                                    std::int64_t distance, bool transposed) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_layout onednn_product::layout(dnnl_data_type_t type, std::int64_t rows,
+                                                               std::int64_t columns, std::int64_t distance,
+                                                               bool transposed) {
   const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
   return make_dnnl_layout(2, dims, strides, type);
 }
 
-TAGMA_DECL dnnl_owned_desc onednn_product::describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
-                                                    const dnnl_owned_layout& b, const dnnl_owned_layout& c) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_product::describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
+                                                               const dnnl_owned_layout& b, const dnnl_owned_layout& c) {
   dnnl_owned_desc chosen = describe_dnnl_product(a.get(), b.get(), c.get(), make_dnnl_attributes());
   if (chosen == nullptr) return nullptr;
   // "brg:avx512_core" for bfloat16 would be a processor that computes them as floats, slowly.
   const std::string_view by = implementation_of(chosen);
   const bool quick = type == dnnl_f32 || by.find("bf16") != by.npos || by.find("amx") != by.npos;
   return by.starts_with("brg") && quick ? std::move(chosen) : dnnl_owned_desc();
-}
-
-TAGMA_COLD TAGMA_DECL owned<bfloat_product> bfloat_product::make(const gemm_args<bfloat16>& g, bool repeated) {
-  if (machine_level() != level::v4 || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
-  use_one_openmp_thread();
-  const product_split split(g.m, g.n, pieces(g.k, 8), repeated);  // what is quicker is shared later
-  if (split.parts > static_cast<std::int64_t>(most_parts)) return nullptr;
-  owned<bfloat_product> made(new bfloat_product(g, split));
-  if (made->plan()) return made;
-  if (!g.transpose_a) return nullptr;
-  made->whole_.transpose_a = false, made->whole_.lda = g.k;
-  if (!made->plan()) return nullptr;
-  made->turned_ = heap_array<bfloat16>(g.m * g.k);
-  return made;
-}
-
-TAGMA_COLD TAGMA_DECL bool bfloat_product::plan() {
-  for (std::int64_t t = 0; t < split_.parts; ++t) {
-    const dnnl_owned_desc desc = onednn_product::describe(split_.part(whole_, t));
-    if (desc == nullptr) return false;
-    parts_[t] = owned<onednn_product>(new onednn_product(desc));
-  }
-  return true;
-}
-
-TAGMA_DECL void bfloat_product::turn(const gemm_args<bfloat16>& g, const run_context& context) {
-  constexpr std::int64_t size = sizeof(bfloat16), high = block_bytes / size;
-  context.threads->parallel_for(pieces(g.m, high), [&](std::int64_t t) {
-    const std::int64_t row = t * high;
-    move_block<std::uint16_t>(reinterpret_cast<std::byte*>(turned_.data() + row * g.k),
-                              reinterpret_cast<const std::byte*>(g.a + row), g.m - row < high ? g.m - row : high, g.k,
-                              g.k * size, g.lda * size);
-  });
-}
-
-TAGMA_DECL void bfloat_product::run(const gemm_args<bfloat16>& g, const run_context& context) {
-  gemm_args<bfloat16> all = whole_;
-  all.a = g.a, all.b = g.b, all.c = g.c;
-  if (g.transpose_a && !all.transpose_a) {
-    turn(g, context);
-    all.a = turned_.data();
-  }
-  const auto part = [&](std::int64_t t) {
-    const gemm_args<bfloat16> one = split_.part(all, t);
-    parts_[t]->run(one.a, one.b, one.c);
-  };
-  if (split_.parts == 1) return part(0);
-  context.threads->parallel_for(split_.parts, part);
 }
 
 #endif
@@ -37389,23 +37799,26 @@ void multiply_batch(const kernel_args& args, const run_context& context) {
   // A row is copied or written for each, whatever the number of terms.
   const std::int64_t work = g.m * g.n * g.k + 8 * (g.m * g.k + g.k * g.n + g.m * g.n) + 64;
   const std::int64_t each = small && regular && work < task_multiplications ? task_multiplications / work : 1;
-  context.threads->parallel_for(pieces(all.count, each), [&](std::int64_t t) {
-    small_batch<T> part = all;
-    const std::int64_t first = t * each;
-    if (part.count - first < each)
-      part.count -= first;
-    else
-      part.count = each;
-    gemm_args<T>& one = part.first;
-    if (regular) {
-      one.a += first * all.a_next, one.b += first * all.b_next;
-    } else {
-      one.a += offset_in_batch(out, turned ? y : x, first), one.b += offset_in_batch(out, turned ? x : y, first);
-    }
-    one.c += first * all.c_next;
-    if (small) return dispatch<small_products<T>, const small_batch<T>*>(&part);
-    if constexpr (sizeof(T) > 2) gemm(one, few);
-  });
+  context.threads->parallel_for(
+      pieces(all.count, each),
+      [&](std::int64_t t) {
+        small_batch<T> part = all;
+        const std::int64_t first = t * each;
+        if (part.count - first < each)
+          part.count -= first;
+        else
+          part.count = each;
+        gemm_args<T>& one = part.first;
+        if (regular) {
+          one.a += first * all.a_next, one.b += first * all.b_next;
+        } else {
+          one.a += offset_in_batch(out, turned ? y : x, first), one.b += offset_in_batch(out, turned ? x : y, first);
+        }
+        one.c += first * all.c_next;
+        if (small) return dispatch<small_products<T>, const small_batch<T>*>(&part);
+        if constexpr (sizeof(T) > 2) gemm(one, few);
+      },
+      all.count < 8 * task_multiplications / work ? runtime::helpers::awake : runtime::helpers::woken);
 }
 
 #if TAGMA_ONEDNN_PRIMITIVES
@@ -37466,6 +37879,86 @@ class bfloat_batch final : public kernel_state {
 #endif
 
 }  // namespace tagma::device::cpu::detail
+// ---- tagma/device/cpu/widened_blocks.hpp
+
+/// @file
+/// Products of large matrices of 16-bit floats: blocks of both are widened to floats, multiplied, and their product is
+/// rounded once, so that what is wider stays in the cache. Templates only.
+
+#include <cstdint>
+
+namespace tagma::device::cpu::detail {
+
+/// Copies rows with a conversion. `Lanes` changes no byte.
+template <int Lanes>
+struct convert_rows_body {
+  template <class From, class To>
+  TAGMA_INLINE static void run(const From* from, std::int64_t from_row, To* to, std::int64_t to_row, std::int64_t rows,
+                               std::int64_t n) {
+    if (from_row == n && to_row == n) n *= rows, rows = n > 0;
+    for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
+      std::int64_t i = 0;
+      for (; i + Lanes <= n; i += Lanes) store(to + i, load<Lanes>(from + i));
+      if (i == n) continue;
+      if (n >= Lanes)
+        store(to + n - Lanes, load<Lanes>(from + n - Lanes));  // some again
+      else
+        store(to, load<Lanes>(from, static_cast<int>(n)), static_cast<int>(n));
+    }
+  }
+};
+using convert_rows = with_wide<convert_rows_body<default_width>, convert_rows_body<wide_width>>;
+
+/// A product in blocks of rows, or of rows and columns where rows are few, by its extents alone. Threads share them.
+template <class S>
+struct widened_blocks {
+  gemm_args<S> whole;
+  std::int64_t rows, columns, across, count;
+
+  /// oneDNN copies what it multiplies by on each call. Where that stays in the cache, few rows at a time do as well,
+  /// and take more if it is transposed.
+  explicit widened_blocks(const gemm_args<S>& g) : whole(g), columns(g.n) {
+    rows = g.k * g.n > 1 << 18 ? 256 : g.transpose_b ? 128 : 64;
+    if (rows > g.m) rows = g.m;
+    if (pieces(g.m, rows) < 4 && g.n >= 512) columns = pieces(pieces(g.n, 4), 64) * 64;
+    across = pieces(g.n, columns), count = across * pieces(g.m, rows);
+  }
+  /// Floats that it keeps: the second matrix.
+  [[nodiscard]] std::int64_t size() const { return whole.k * whole.n; }
+
+  /// @param second room for `size` floats
+  void widen(float* second, const run_context& context) const {
+    constexpr std::int64_t each = 1 << 15;
+    context.threads->parallel_for(pieces(size(), each), [&](std::int64_t t) {
+      const std::int64_t first = t * each, n = size() - first < each ? size() - first : each;
+      dispatch<convert_rows>(whole.b + first, n, second + first, n, std::int64_t{1}, n);
+    });
+  }
+  /// @param second what `widen` has written
+  void run(std::int64_t t, const float* second) const {
+    const gemm_args<S>& g = whole;
+    const std::int64_t top = t / across * rows, left = t % across * columns;
+    const std::int64_t m = g.m - top < rows ? g.m - top : rows, n = g.n - left < columns ? g.n - left : columns;
+    const std::int64_t row = g.transpose_a ? m : g.k;
+    float *const first = space(m * (g.k + n)), *const product = first + m * g.k;
+    dispatch<convert_rows>(g.a + (g.transpose_a ? top : top * g.lda), g.lda, first, row, g.transpose_a ? g.k : m, row);
+    gemm(gemm_args<float>{g.transpose_a, g.transpose_b, m, n, g.k, first, row,
+                          second + (g.transpose_b ? left * g.ldb : left), g.ldb, product, n},
+         false);
+    dispatch<convert_rows>(static_cast<const float*>(product), n, g.c + top * g.ldc + left, g.ldc, m, n);
+  }
+
+ private:
+  /// Memory of this thread. All products share it, so that it stays in the cache.
+  [[nodiscard]] static float* space(std::int64_t floats) {
+    thread_local runtime::aligned_bytes memory;
+    const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(floats);
+    if (memory.size() < bytes) memory = runtime::aligned_bytes(bytes);
+    return reinterpret_cast<float*>(memory.data());
+  }
+};
+
+}  // namespace tagma::device::cpu::detail
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -37520,27 +38013,86 @@ TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, c
 }
 #endif
 
-/// Operands of 16-bit floats are widened once, the product is rounded once.
+/// A product of 16-bit floats is one of its own, or widens its operands once; each sum is rounded once.
+template <class T>
 struct half_product final : kernel_state {
-  explicit half_product(const kernel_args& args, bool widens);
+  TAGMA_COLD half_product(const kernel_args& args, bool widens)
+      : values(!widens ? 0 : args.in[0].elements() + args.in[1].elements() + args.out.elements()),
+        in{args.in[0], args.in[1]},
+        wide(args) {
+    if (!widens) return;
+    in[0] = {reinterpret_cast<std::byte*>(values.data()), dtype::float32, in[0].dims};
+    in[1] = {in[0].data + 4 * args.in[0].elements(), dtype::float32, in[1].dims};
+    wide.out = {in[1].data + 4 * args.in[1].elements(), dtype::float32, wide.out.dims};
+    wide.in = in;
+  }
   heap_array<float> values;
   operand in[2];
   kernel_args wide;
   owned<kernel_state> product;
+  bool few = false, blocks = false;  ///< it is one of `few_rows_of_halves`, or of `widened_blocks`
 #if TAGMA_ONEDNN_PRIMITIVES
-  owned<bfloat_product> whole;  ///< what is not widened at all
-  owned<kernel_state> batch;    ///< the same of a batch, a `bfloat_batch`
+  owned<bfloat_product<T>> whole;  ///< what is not widened at all
+  owned<kernel_state> batch;       ///< the same of a batch, a `bfloat_batch`
 #endif
 };
 
-owned<kernel_state> prepare_half_product(const kernel_args& args, [[maybe_unused]] const run_context& context);
+/// Multiplications from which on operands are widened block by block.
+inline constexpr std::int64_t large_half_product = std::int64_t{1} << 22;
+
+template <class T>
+TAGMA_COLD owned<kernel_state> prepare_half_product(const kernel_args& args,
+                                                    [[maybe_unused]] const run_context& context) {
+  const product_extents p(args);
+  gemm_args<T> g;
+  if (p.one) g = plain_product<T>(args);
+  const bool few = p.one && has_few_rows_of_halves(g);
+#if TAGMA_ONEDNN_PRIMITIVES
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (p.one && !(few && g.m == 1))
+      if (auto whole = bfloat_product<T>::make(g, args.repeated); whole != nullptr) {
+        auto state = make_owned<half_product<T>>(args, false);
+        state->whole = std::move(whole);
+        return state;
+      }
+#endif
+  const bool blocks = p.one && !few && g.m * g.n * g.k >= large_half_product;
+  auto state = make_owned<half_product<T>>(args, !few && !blocks);
+  state->few = few, state->blocks = blocks;
+  if (few) return state;
+  if (blocks) {
+    state->values = heap_array<float>(widened_blocks(g).size());
+    return state;
+  }
+#if TAGMA_ONEDNN_PRIMITIVES
+  state->product = prepare_product(state->wide, context);
+  state->wide.state = state->product.get();
+#endif
+  return state;
+}
+
+/// A product that is not widened as a whole.
+template <class T>
+void multiply_halves(const gemm_args<T>& g, const half_product<T>& state, bool repeated, const run_context& context) {
+  if (state.few) {
+    const product_split split(g.m, g.n, g.k, repeated, true);
+    const auto part = [&](std::int64_t t) {
+      const gemm_args<T> one = split.part(g, t);
+      dispatch<few_rows_of_halves<T>, const gemm_args<T>*>(&one);
+    };
+    return split.parts == 1 ? part(0) : context.threads->parallel_for(split.parts, part);
+  }
+  const widened_blocks<T> blocks(g);
+  blocks.widen(state.values.data(), context);
+  context.threads->parallel_for(blocks.count, [&](std::int64_t t) { blocks.run(t, state.values.data()); });
+}
 
 /// @tparam Batches whether it may be a batch
 template <class T, bool Batches>
 void matmul_half(const kernel_args& args, const run_context& context) {
   if constexpr (Batches)
     if (args.state == nullptr) return multiply_batch<T>(args, context);
-  const auto& state = *static_cast<const half_product*>(args.state);
+  const auto& state = *static_cast<const half_product<T>*>(args.state);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<T, bfloat16>) {
     if constexpr (Batches)
@@ -37548,29 +38100,30 @@ void matmul_half(const kernel_args& args, const run_context& context) {
     if (state.whole != nullptr) return state.whole->run(plain_product<T>(args), context);
   }
 #endif
+  if (state.few || state.blocks) return multiply_halves(plain_product<T>(args), state, args.repeated, context);
   for (std::size_t i = 0; i < 2; ++i)
-    dispatch<convert_elements>(args.in[i].as<const T>(), state.in[i].as<float>(), args.in[i].elements());
+    dispatch<convert_elements>(args.in[i].as<const T>(), state.in[i].template as<float>(), args.in[i].elements());
   if constexpr (Batches)
     matmul<float>(state.wide, context);
   else
     matmul_one<float>(state.wide, context);
-  dispatch<convert_elements>(state.wide.out.as<const float>(), args.out.as<T>(), args.out.elements());
+  dispatch<convert_elements>(state.wide.out.template as<const float>(), args.out.as<T>(), args.out.elements());
 }
 
 /// Nothing for small matrices, which are widened one by one.
 template <class T>
 TAGMA_COLD owned<kernel_state> prepare_half_batch(const kernel_args& args, const run_context& context) {
   const product_extents p(args);
-  if (p.one) return prepare_half_product(args, context);
+  if (p.one) return prepare_half_product<T>(args, context);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<T, bfloat16>)
     if (owned<kernel_state> batch = bfloat_batch<T>::make(args); batch != nullptr) {
-      auto state = make_owned<half_product>(args, false);
+      auto state = make_owned<half_product<T>>(args, false);
       state->batch = std::move(batch);
       return state;
     }
 #endif
-  return is_small(product_batch<T>(args).first) ? nullptr : prepare_half_product(args, context);
+  return is_small(product_batch<T>(args).first) ? nullptr : prepare_half_product<T>(args, context);
 }
 
 /// Only one of both is compiled.
@@ -37588,7 +38141,7 @@ constexpr kernel_entry product_entry() {
   if constexpr (size_of(Out) == 2 && Batches)
     return {&matmul_half<T, true>, &prepare_half_batch<T>};
   else if constexpr (size_of(Out) == 2)
-    return {&matmul_half<T, false>, &prepare_half_product};
+    return {&matmul_half<T, false>, &prepare_half_product<T>};
 #if TAGMA_ONEDNN_PRIMITIVES
   else if constexpr (Out == dtype::float32)
     return {products<T, Batches>(), &prepare_product};
@@ -37610,44 +38163,6 @@ struct kernel<on_cpu, ir::key<op::matmul>> {
 };
 
 }  // namespace tagma::device
-
-// ---- tagma/device/cpu/kernel/matmul.ipp
-
-/// @file
-/// Definitions of matmul.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::device::cpu::detail {
-
-TAGMA_DECL half_product::half_product(const kernel_args& args, bool widens)
-    : values(!widens ? 0 : args.in[0].elements() + args.in[1].elements() + args.out.elements()),
-      in{args.in[0], args.in[1]},
-      wide(args) {
-  if (!widens) return;
-  in[0] = {reinterpret_cast<std::byte*>(values.data()), dtype::float32, in[0].dims};
-  in[1] = {in[0].data + 4 * args.in[0].elements(), dtype::float32, in[1].dims};
-  wide.out = {in[1].data + 4 * args.in[1].elements(), dtype::float32, wide.out.dims};
-  wide.in = in;
-}
-
-TAGMA_DECL owned<kernel_state> prepare_half_product(const kernel_args& args,
-                                                    [[maybe_unused]] const run_context& context) {
-#if TAGMA_ONEDNN_PRIMITIVES
-  owned<bfloat_product> whole;
-  if (args.out.type == dtype::bfloat16 && product_extents(args).one)
-    whole = bfloat_product::make(plain_product<bfloat16>(args), args.repeated);
-  auto state = make_owned<half_product>(args, whole == nullptr);
-  if (whole == nullptr) {
-    state->product = prepare_product(state->wide, context);
-    state->wide.state = state->product.get();
-  }
-  state->whole = std::move(whole);
-#else
-  auto state = make_owned<half_product>(args, true);
-#endif
-  return state;
-}
-
-}  // namespace tagma::device::cpu::detail
 // ---- tagma/device/cpu/kernel/moments.hpp
 
 /// @file
@@ -38347,7 +38862,7 @@ void extremes_of_rows(const T* from, std::int64_t rows, std::int64_t n, std::int
 /// Position of an extreme along the one reduced axis. Of floats, which trainers look at for few rows, one by one: packs
 /// would take longer to compile than they save.
 template <class T, bool Largest>
-void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_context& context) {
+TAGMA_COLD void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_context& context) {
   const shape& in = args.in[0].dims;
   int axis = 0;
   while (!((args.attributes[0] >> axis) & 1)) ++axis;
@@ -38727,7 +39242,7 @@ struct kernel<on_cpu, ir::key<op::moments>> {
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL moments_plan::moments_plan(const shape& dims, std::uint64_t mask) {
+TAGMA_COLD TAGMA_DECL moments_plan::moments_plan(const shape& dims, std::uint64_t mask) {
   reduced_axes axes = join_axes(dims, mask);
   if (axes.count == 0) axes.extents[0] = 1, axes.reduced[0] = true, axes.count = 1;
   last = axes.extents[axes.count - 1];
@@ -39274,7 +39789,7 @@ struct kernel<on_cpu, ir::key<op::scheduled_rate>> {
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL void scheduled_rate(const kernel_args& args, const run_context&) {
+TAGMA_COLD TAGMA_DECL void scheduled_rate(const kernel_args& args, const run_context&) {
   *args.out.as<double>() = evaluate(*args.value, static_cast<double>(*args.in[0].as<const std::int64_t>()));
 }
 
@@ -39430,7 +39945,7 @@ struct average_pool_gradient_body {
 
 /// Runs `task(image)` for every image, several to a thread's turn where they are small.
 template <class Task>
-void over_images(const pool_problem& p, const run_context& context, const Task& task) {
+TAGMA_COLD void over_images(const pool_problem& p, const run_context& context, const Task& task) {
   if (p.images == 0 || p.input_size() == 0) return;
   const std::int64_t per_turn = 1 + 65536 / p.input_size(), turns = pieces(p.images, per_turn);
   const auto turn = [&](std::int64_t t) __attribute__((noinline)) {
@@ -39679,7 +40194,7 @@ using random_body = with_wide<random_body_of<T, Which, default_width>, random_bo
                               Which != distribution::uniform && sizeof(compute_t<T>) == 4>;
 
 template <class T, distribution Which>
-void random(const kernel_args& args, const run_context& context) {
+TAGMA_COLD void random(const kernel_args& args, const run_context& context) {
   constexpr std::int64_t per_task = 8192;
   const std::int64_t n = args.out.elements(), tasks = pieces(n, per_task);
   const random_key key = key_of_run(context.seed, args.source, context.step);
@@ -39774,6 +40289,105 @@ struct scan_rows {
   }
 };
 
+/// The same of 16-bit floats, which are widened and rounded by the vector, some columns at a time.
+template <class T>
+struct scan_rows_of_halves {
+  static constexpr std::int64_t most = 64;
+  template <std::size_t... R>
+  TAGMA_INLINE static void some(const T* from, T* to, std::int64_t n, bool exclusive, bool reverse,
+                                std::index_sequence<R...>) {
+    float values[sizeof...(R)][std::size_t{most}], sums[sizeof...(R)]{}, next[sizeof...(R)];
+    for (std::int64_t first = 0; first < n; first += most) {
+      const std::int64_t count = n - first < most ? n - first : most, at = reverse ? n - first - count : first;
+      (convert_elements::run(from + static_cast<std::int64_t>(R) * n + at, static_cast<float*>(values[R]), count), ...);
+      for (std::int64_t k = 0; k < count; ++k) {
+        const std::int64_t i = reverse ? count - 1 - k : k;
+        ((next[R] = sums[R] + values[R][i]), ...);
+        ((values[R][i] = exclusive ? sums[R] : next[R]), ...);
+        ((sums[R] = next[R]), ...);
+      }
+      (convert_elements::run(static_cast<const float*>(values[R]), to + static_cast<std::int64_t>(R) * n + at, count),
+       ...);
+    }
+  }
+  TAGMA_INLINE static void run(const T* from, T* to, std::int64_t rows, std::int64_t n, bool exclusive, bool reverse) {
+    for (; rows >= 8; rows -= 8, from += 8 * n, to += 8 * n)
+      some(from, to, n, exclusive, reverse, std::make_index_sequence<8>{});
+    for (; rows >= 3; rows -= 3, from += 3 * n, to += 3 * n)
+      some(from, to, n, exclusive, reverse, std::make_index_sequence<3>{});
+    for (; rows > 0; --rows, from += n, to += n) some(from, to, n, exclusive, reverse, std::make_index_sequence<1>{});
+  }
+};
+
+/// The same of integers, whose sums have no order: those of a vector first, then all before it are added.
+template <class T>
+struct scan_integers {
+  using word = std::make_unsigned_t<T>;
+  using vector = typename plain_vectors<word>::type;
+  static constexpr std::int64_t lanes = plain_vectors<word>::lanes;
+
+  /// Lanes that are `By` further up, zeros before them.
+  template <std::int64_t By, std::int64_t... I>
+  TAGMA_INLINE static void move_up(vector& v, std::integer_sequence<std::int64_t, I...>) {
+    v = __builtin_shufflevector(v, vector{}, (I < By ? lanes : I - By)...);
+  }
+  /// Adds to each lane those before it.
+  template <std::int64_t By = 1>
+  TAGMA_INLINE static void add_before(vector& v) {
+    vector moved = v;
+    move_up<By>(moved, std::make_integer_sequence<std::int64_t, lanes>{});
+    v += moved;
+    if constexpr (2 * By < lanes) add_before<2 * By>(v);
+  }
+  template <std::int64_t... I>
+  TAGMA_INLINE static void turn(vector& v, std::integer_sequence<std::int64_t, I...>) {
+    v = __builtin_shufflevector(v, v, (lanes - 1 - I)...);
+  }
+  template <std::int64_t... I>
+  TAGMA_INLINE static void spread_last(vector& v, std::integer_sequence<std::int64_t, I...>) {
+    v = __builtin_shufflevector(v, v, (lanes - 1 + 0 * I)...);
+  }
+
+  template <bool Reverse>
+  TAGMA_INLINE static void row(const word* from, word* to, std::int64_t n, bool exclusive) {
+    constexpr auto all = std::make_integer_sequence<std::int64_t, lanes>{};
+    vector before{};
+    std::int64_t k = 0;
+    for (; k + lanes <= n; k += lanes) {
+      const std::int64_t at = Reverse ? n - lanes - k : k;
+      vector own = *reinterpret_cast<const vector*>(from + at);
+      if constexpr (Reverse) turn(own, all);
+      vector sum = own;
+      add_before(sum);
+      vector total = sum;
+      spread_last(total, all);
+      sum += before;
+      before += total;
+      if (exclusive) sum -= own;
+      if constexpr (Reverse) turn(sum, all);
+      *reinterpret_cast<vector*>(to + at) = sum;
+    }
+    word last = before[0];
+    for (; k < n; ++k) {
+      const std::int64_t at = Reverse ? n - 1 - k : k;
+      const auto next = static_cast<word>(last + from[at]);
+      to[at] = exclusive ? last : next;
+      last = next;
+    }
+  }
+  TAGMA_INLINE static void run(const T* from, T* to, std::int64_t rows, std::int64_t n, bool exclusive, bool reverse) {
+    for (; rows > 0; --rows, from += n, to += n)
+      reverse ? row<true>(reinterpret_cast<const word*>(from), reinterpret_cast<word*>(to), n, exclusive)
+              : row<false>(reinterpret_cast<const word*>(from), reinterpret_cast<word*>(to), n, exclusive);
+  }
+};
+
+/// What runs along such rows.
+template <class T>
+using scan_of_rows =
+    std::conditional_t<std::is_integral_v<T> && (sizeof(T) >= 4), scan_integers<T>,
+                       std::conditional_t<std::is_same_v<T, compute_t<T>>, scan_rows<T>, scan_rows_of_halves<T>>>;
+
 template <class T>
 void cumulative_sum(const kernel_args& args, const run_context& context) {
   const op::around_axis at(args.out.dims, args.attributes[0]);
@@ -39782,8 +40396,8 @@ void cumulative_sum(const kernel_args& args, const run_context& context) {
   if (at.inner == 1)
     return over_pieces(
         at.outer, at.count * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
-          dispatch<scan_rows<T>>(args.in[0].as<const T>() + first * at.count, args.out.as<T>() + first * at.count,
-                                 last - first, at.count, exclusive, reverse);
+          dispatch<scan_of_rows<T>>(args.in[0].as<const T>() + first * at.count, args.out.as<T>() + first * at.count,
+                                    last - first, at.count, exclusive, reverse);
         });
   constexpr std::int64_t most = scan_columns<T>::most;
   const std::int64_t strips = pieces(at.inner, most), width = at.inner < most ? at.inner : most;
@@ -39833,6 +40447,9 @@ namespace cpu::detail {
 /// What becomes of a row.
 enum class row_kind : std::uint8_t { softmax, log_softmax };
 
+/// 16-bit floats of a row up to which it is widened, once, to where the rest is computed.
+inline constexpr std::int64_t longest_widened = 4096;
+
 /// Where exp(x - maximum) of a row can be kept: not in 16 bits, which would round it.
 template <class T>
 [[nodiscard]] constexpr T* kept_in(T* y) {
@@ -39841,7 +40458,8 @@ template <class T>
 
 /// The maximum of a row, and the sum of exp(x - maximum), which `keep` receives unless it is null; it may be the row. A
 /// function of its own, for all kernels of this file.
-template <class T>
+/// @tparam W lanes of the exponentials; they are added as eight
+template <class T, int W = 8>
 struct row_sums {
   using C = compute_t<T>;
   using P = pack<C, 8>;
@@ -39867,11 +40485,21 @@ struct row_sums {
     P sum = splat<P>(C(0));
     const P shift = splat<P>(top);
     // What remains of the last pack comes from a copy, as in loops (fused.hpp); behind it is what adds nothing.
+    std::int64_t begin = 0;
+    if constexpr (W > 8) {
+      const auto wide_shift = splat<pack<C, W>>(top);
+      for (; begin + W <= n; begin += W) {
+        const pack<C, W> e = exp_of_negative(load<W>(x + begin) - wide_shift);
+        sum = sum + low_half(e);
+        sum = sum + high_half(e);
+        if (keep != nullptr) store(keep + begin, e);
+      }
+    }
     T padded[8], kept[8], *end = nullptr;
     for (T& p : padded) p = static_cast<T>(-__builtin_huge_valf());
     const int rest = static_cast<int>(n % 8);
     for (std::int64_t count = n - rest;;) {
-      for (std::int64_t i = 0; i < count; i += 8) {
+      for (std::int64_t i = begin; i < count; i += 8) {
         const P e = exp_of_negative(load<8>(x + i) - shift);
         sum = sum + e;
         if (keep != nullptr) store(keep + i, e);
@@ -39879,6 +40507,7 @@ struct row_sums {
       if (x == padded || rest == 0) break;
       for (int i = 0; i < rest; ++i) padded[i] = x[count + i];
       x = padded;
+      begin = 0;
       if (keep != nullptr) end = keep + count, keep = kept;
       count = 8;
     }
@@ -39959,12 +40588,13 @@ template <class T>
 using rest_of_softmax = std::conditional_t<std::is_same_v<T, compute_t<T>>, scaled_part, exponential_part>;
 
 /// y = Part(x, shift, scale), of a row.
-template <class Part, class T, class P>
-TAGMA_INLINE void map_row(const T* x, T* y, std::int64_t n, const P& shift, const P& scale) {
-  T in[8]{}, out[8];
+template <class Part, class From, class T, class P>
+TAGMA_INLINE void map_row(const From* x, T* y, std::int64_t n, const P& shift, const P& scale) {
+  From in[8]{};
+  T out[8];
   const int rest = static_cast<int>(n % 8);
   const std::int64_t whole = n - rest;
-  const T* from = x;
+  const From* from = x;
   T* to = y;
   for (std::int64_t count = whole;;) {
     for (std::int64_t i = 0; i < count; i += 8) store(to + i, Part::of(load<8>(from + i), shift, scale));
@@ -39977,6 +40607,23 @@ TAGMA_INLINE void map_row(const T* x, T* y, std::int64_t n, const P& shift, cons
   for (int i = 0; i < rest; ++i) y[whole + i] = out[i];
 }
 
+/// The same of numbers that are wider than their results.
+template <class Part, int W>
+struct map_widened_row_of {
+  template <class C, class T>
+  TAGMA_INLINE static void run(const C* x, T* y, std::int64_t n, C shift_by, C scale_by) {
+    const auto shift = splat<pack<C, W>>(shift_by), scale = splat<pack<C, W>>(scale_by);
+    std::int64_t i = 0;
+    for (; i + W <= n; i += W) store(y + i, Part::of(load<W>(x + i), shift, scale));
+    const int rest = static_cast<int>(n - i);
+    if (rest > 0) store(y + i, Part::of(load<W>(x + i, rest), shift, scale), rest);
+  }
+};
+template <class Part>
+using map_widened_row = with_wide<map_widened_row_of<Part, default_width>, map_widened_row_of<Part, wide_width>>;
+template <class C>
+using sums_of_widened_row = with_wide<row_sums<C, default_width>, row_sums<C, wide_width>>;
+
 template <class T, row_kind Kind>
 struct softmax_rows {
   using C = compute_t<T>;
@@ -39985,6 +40632,8 @@ struct softmax_rows {
   TAGMA_INLINE static void run(const T* x, T* y, std::int64_t rows, std::int64_t n) {
     if (n <= longest_turned)
       for (; rows >= 8; rows -= 8, x += 8 * n, y += 8 * n) eight(x, y, n);
+    if constexpr (!std::is_same_v<T, C>)
+      if (n <= longest_widened) return run_widened(x, y, rows, n);
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
       C top{}, total{};
       T* const kept = Kind == row_kind::softmax ? kept_in(y) : nullptr;
@@ -39996,6 +40645,20 @@ struct softmax_rows {
   }
 
  private:
+  TAGMA_INLINE static void run_widened(const T* x, T* y, std::int64_t rows, std::int64_t n) {
+    alignas(64) C values[std::size_t{longest_widened}];
+    const std::int64_t whole = (n + wide_width - 1) / wide_width * wide_width;  // behind a row is what adds nothing
+    for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+      C top{}, total{};
+      dispatch<convert_elements>(x, static_cast<C*>(values), n);
+      for (std::int64_t i = n; i < whole; ++i) values[i] = -__builtin_huge_valf();
+      dispatch<sums_of_widened_row<C>>(static_cast<const C*>(values), whole, &top, &total,
+                                       Kind == row_kind::softmax ? static_cast<C*>(values) : nullptr);
+      const C scale = Kind == row_kind::softmax ? C(1) / total : lane(log(splat<P>(total)), 0);
+      using rest = std::conditional_t<Kind == row_kind::softmax, scaled_part, logarithmic_part>;
+      dispatch<map_widened_row<rest>>(static_cast<const C*>(values), y, n, top, scale);
+    }
+  }
   TAGMA_INLINE static void eight(const T* x, T* y, std::int64_t n) {
     eight_rows<T> rows;
     rows.read(x, n);
@@ -40011,15 +40674,12 @@ void over_rows(const kernel_args& args, const run_context& context) {
   const row_extents x(args.in[0].dims);
   const std::int64_t rows = x.rows, n = x.n;
   if (n == 0 || rows == 0) return;
-  const std::int64_t per_task = 1 + 8192 / n, tasks = pieces(rows, per_task);
+  const std::int64_t per_task = 1 + 4096 / n, tasks = pieces(rows, per_task);
   const auto some = [&](std::int64_t t) __attribute__((noinline)) {
     const std::int64_t first = t * per_task, count = first + per_task < rows ? per_task : rows - first;
     dispatch<Body>(args.in[0].as<const T>() + first * n, args.out.as<T>() + first * n, count, n);
   };
-  if (tasks <= 2)
-    for (std::int64_t t = 0; t < tasks; ++t) some(t);
-  else
-    context.threads->parallel_for(tasks, some);
+  context.threads->parallel_for(tasks, some, tasks <= 4 ? runtime::helpers::awake : runtime::helpers::woken);
 }
 
 template <class Label>
@@ -40080,7 +40740,7 @@ struct entropy_gradient_row {
 };
 
 template <class T, class Label>
-void sparse_cross_entropy_gradient(const kernel_args& args, const run_context&) {
+TAGMA_COLD void sparse_cross_entropy_gradient(const kernel_args& args, const run_context&) {
   const row_extents x(args.in[0].dims);
   const std::int64_t rows = x.rows, n = x.n;
   const Label* labels = args.in[1].as<const Label>();
@@ -40118,14 +40778,144 @@ struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy_gradient>> {
 // ---- tagma/device/cpu/kernel/top_k.hpp
 
 /// @file
-/// The largest elements of each row on the CPU: a heap of the positions of the best so far, kept in the result itself.
+/// The largest elements of each row on the CPU: a heap of the positions of the best so far, kept in the result itself;
+/// short rows are sorted.
+
+// ---- tagma/device/cpu/short_rows.hpp
+
+/// @file
+/// Rows of few elements in order.
+
+#include <limits>
+
+// ---- tagma/device/ordered.hpp
+
+/// @file
+/// What puts elements in order, on all devices: unsigned words that are compared in their place.
+
+#include <cstring>
+#include <type_traits>
+
+namespace tagma::device {
+
+/// The unsigned integer of the size of T.
+template <class T>
+using word_of = std::conditional_t<
+    sizeof(T) == 8, std::uint64_t,
+    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
+
+/// The bits of a float's infinity, the largest that are no NaN.
+template <class T>
+inline constexpr word_of<T> infinity_bits = static_cast<word_of<T>>(dtype_of<T> == dtype::float16    ? 0x7c00
+                                                                    : dtype_of<T> == dtype::bfloat16 ? 0x7f80
+                                                                    : dtype_of<T> == dtype::float32
+                                                                        ? 0x7f800000
+                                                                        : 0x7ff0000000000000);
+
+/// A word for an element: the larger the element, the larger the word. NaN is larger than everything, -0 equals 0.
+template <class T>
+TAGMA_DEVICE word_of<T> ordered_word(const T& x) {
+  using word = word_of<T>;
+  constexpr auto sign = static_cast<word>(word{1} << (8 * sizeof(T) - 1));
+  word bits;
+  memcpy(&bits, &x, sizeof bits);
+  if constexpr (!std::is_integral_v<T>) {
+    const auto magnitude = static_cast<word>(bits & static_cast<word>(~sign));
+    if (magnitude > infinity_bits<T>) return static_cast<word>(~word{0});
+    return static_cast<word>(bits != magnitude ? sign - magnitude : sign + magnitude);
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<word>(bits ^ sign);
+  } else {
+    return bits;
+  }
+}
+
+/// The word of position `i` in a random order.
+TAGMA_DEVICE std::uint64_t order_word(const random_key& key, std::uint64_t i) {
+  std::uint32_t words[4];
+  random_words(key, i / 2, 0, words);
+  return i % 2 == 0 ? words[0] | std::uint64_t{words[1]} << 32 : words[2] | std::uint64_t{words[3]} << 32;
+}
+
+}  // namespace tagma::device
+
+namespace tagma::device::cpu::detail {
+
+/// Rows of so many elements are put in order by comparisons.
+inline constexpr std::int64_t few_to_order = 32;
+
+/// The first positions of rows of at most `few_to_order` elements in the order of their words, the lower position first
+/// of equal ones. Elements count those before them, several rows at once, so that nothing is guessed.
+template <class T>
+struct order_of_short_rows {
+  using number = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;  // vectors compare signed ones
+  using vector = typename plain_vectors<number>::type;
+  static constexpr std::int64_t lanes = plain_vectors<number>::lanes;
+
+  /// @param flip is applied to words
+  /// @param k how many positions of each row are wanted
+  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, word_of<T> flip, std::int64_t k,
+                               std::int64_t* to) {
+    vector words[few_to_order]{}, before[few_to_order];
+    std::int64_t unwanted[few_to_order];
+    for (std::int64_t first = 0; first < rows; first += lanes) {
+      const std::int64_t count = rows - first < lanes ? rows - first : lanes;
+      for (std::int64_t r = 0; r < count; ++r)
+        for (std::int64_t i = 0; i < n; ++i, ++from)
+          reinterpret_cast<number*>(words + i)[r] =
+              static_cast<number>(static_cast<word_of<T>>(ordered_word(*from) ^ flip)) ^
+              std::numeric_limits<number>::min();
+      for (std::int64_t i = 0; i < n; ++i) before[i] = vector{} + static_cast<number>(i);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const vector own = words[i];
+        vector sum = before[i];
+        for (std::int64_t j = i + 1; j < n; ++j) {
+          const vector later = own > words[j];  // -1 for true
+          sum -= later;
+          before[j] += later;
+        }
+        before[i] = sum;
+      }
+      for (std::int64_t r = 0; r < count; ++r, to += k)
+        for (std::int64_t i = 0; i < n; ++i) {
+          const number at = reinterpret_cast<const number*>(before + i)[r];
+          (at < k ? to : unwanted)[at] = i;
+        }
+    }
+  }
+};
+
+}  // namespace tagma::device::cpu::detail
 
 namespace tagma::device {
 namespace cpu::detail {
 
+/// True of elements that are ordered as integers, since to widen one by itself takes long.
+template <class T>
+inline constexpr bool is_ordered_by_bits = !same<T, compute_t<T>>;
+
+/// Integers in the order of 16-bit floats of which they are the bits: zeros are equal, and every NaN is the greatest.
+template <class T>
+struct order_of_bits {
+  static constexpr std::int16_t magnitude = 0x7fff, infinity = same<T, float16> ? 0x7c00 : 0x7f80;
+  TAGMA_INLINE static int of(const T& x) {
+    const int m = x.bits & magnitude;
+    return m > infinity ? magnitude : x.bits > magnitude ? -m : m;
+  }
+  template <class P>
+  TAGMA_INLINE static P of(const P& bits) {
+    const P m = bits & magnitude, sign = bits >> 15;
+    return select(m > infinity, splat<P>(magnitude), (m ^ sign) - sign);
+  }
+};
+
 /// True if the element at `a` comes before the one at `b`.
 template <class T>
 [[nodiscard]] bool comes_before(const T* row, std::int64_t a, std::int64_t b) {
+  if constexpr (is_ordered_by_bits<T>) {
+    const int p = order_of_bits<T>::of(row[a]), q = order_of_bits<T>::of(row[b]);
+    return p > q || (p == q && a < b);
+  }
   const auto x = static_cast<compute_t<T>>(row[a]), y = static_cast<compute_t<T>>(row[b]);
   if (x > y || (x != x && y == y)) return true;
   if (x < y || (x == x && y != y)) return false;
@@ -40146,6 +40936,28 @@ void sift_down(const T* row, std::int64_t* heap, std::int64_t size) {
   heap[i] = moving;
 }
 
+/// What `best_of_row` does with the elements behind the first ones, of which it passes by sixteen at a time.
+template <class T>
+struct best_by_bits {
+  TAGMA_INLINE static void run(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t k) {
+    using P = pack<std::int16_t, 16>;
+    int last = order_of_bits<T>::of(row[heap[0]]);
+    for (std::int64_t i = k; i < n;) {
+      std::int64_t end = i + P::width < n ? i + P::width : n;
+      if (end - i == P::width) {
+        const P some = load<P::width>(reinterpret_cast<const std::int16_t*>(row + i));
+        if (!any(order_of_bits<T>::of(some) > static_cast<std::int16_t>(last))) i = end;
+      }
+      for (; i < end; ++i) {
+        if (order_of_bits<T>::of(row[i]) <= last) continue;
+        heap[0] = i;
+        sift_down(row, heap, k);
+        last = order_of_bits<T>::of(row[heap[0]]);
+      }
+    }
+  }
+};
+
 template <class T>
 void best_of_row(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t k) {
   for (std::int64_t i = 0; i < k; ++i) {
@@ -40153,10 +40965,14 @@ void best_of_row(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t 
     for (; at > 0 && comes_before(row, heap[(at - 1) / 2], i); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
     heap[at] = i;
   }
-  for (std::int64_t i = k; i < n; ++i) {
-    if (!comes_before(row, i, heap[0])) continue;
-    heap[0] = i;
-    sift_down(row, heap, k);
+  if constexpr (is_ordered_by_bits<T>) {
+    if (k > 0) dispatch<best_by_bits<T>>(row, n, heap, k);
+  } else {
+    for (std::int64_t i = k; i < n; ++i) {
+      if (!comes_before(row, i, heap[0])) continue;
+      heap[0] = i;
+      sift_down(row, heap, k);
+    }
   }
   for (std::int64_t size = k; size-- > 1;) {
     const std::int64_t last = heap[0];
@@ -40181,10 +40997,14 @@ void top_k(const kernel_args& args, const run_context& context) {
                                       ? args.outs[1].as<std::int64_t>()
                                       : static_cast<scratch<std::int64_t>*>(args.state)->data();
   over_pieces(rows, 4 * n * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
+    const T* const from = args.in[0].as<const T>();
+    if (n <= few_to_order)
+      dispatch<order_of_short_rows<T>>(from + first * n, last - first, n, static_cast<word_of<T>>(~word_of<T>{0}), k,
+                                       positions + first * k);
     for (std::int64_t r = first; r < last; ++r) {
-      const T* const row = args.in[0].as<const T>() + r * n;
+      const T* const row = from + r * n;
       std::int64_t* const best = positions + r * k;
-      best_of_row(row, n, best, k);
+      if (n > few_to_order) best_of_row(row, n, best, k);
       for (std::int64_t i = 0; i < k && values != nullptr; ++i) values[r * k + i] = row[best[i]];
     }
   });
@@ -40268,6 +41088,229 @@ struct kernel<on_cpu, ir::key<ir::keep>> {
 };
 
 }  // namespace tagma::device
+// ---- tagma/device/cpu/kernel/transpose.hpp
+
+/// @file
+/// Transposition on the CPU: rows are copied whole where the last axis stays last, and moved in square blocks where it
+/// does not, so that both sides stay in the cache.
+
+#include <cstring>
+#include <utility>
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// An axis of the result: its extent, and how far apart its neighbours are on both sides, in elements.
+struct moved_axis {
+  std::int64_t count = 1;
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+
+/// The axes of the result, without those of extent 1, neighbours joined that stay neighbours.
+struct moved_axes {
+  moved_axis axis[max_rank];
+  int count = 0;
+
+  moved_axes(const shape& in, const shape& out, ir::attribute_list order);
+
+  /// The offsets of piece `index` of all axes but those marked.
+  void offsets(std::int64_t index, unsigned skipped, std::int64_t& from, std::int64_t& to) const;
+};
+
+/// Bytes along each side of the blocks that are moved: a cache line, so that each is read once and written once,
+/// wherever the others that are in use lie.
+inline constexpr std::int64_t block_bytes = 64;
+
+/// Moves a rectangle: `rows` run along one axis of the input, no more than a block has, `columns` along one of the
+/// output. The ways from one row and column to the next are in bytes.
+using block_mover = void (*)(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns,
+                             std::int64_t to_row, std::int64_t from_column);
+
+/// Element by element: for those of four bytes and more.
+template <std::size_t Size>
+void move_elements(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
+                   std::int64_t from_column) {
+  constexpr auto size = static_cast<std::int64_t>(Size), most = block_bytes / size;
+  for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
+    const std::int64_t count = columns - c < most ? columns - c : most;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::byte* source = from + r * size;
+      std::byte* const target = to + r * to_row;
+      for (std::int64_t k = 0; k < count; ++k, source += from_column) std::memcpy(target + k * size, source, Size);
+    }
+  }
+}
+
+/// Squares of small elements whose rows are vectors of 16 bytes, which every processor has.
+template <class T>
+struct moved_square {
+  typedef T vector __attribute__((vector_size(16)));
+  static constexpr int side = 16 / sizeof(T);
+
+  /// The lower halves, element by element in turn.
+  TAGMA_INLINE static vector low(const vector& a, const vector& b) {
+    if constexpr (side == 16)
+      return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    else
+      return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  }
+  TAGMA_INLINE static vector high(const vector& a, const vector& b) {
+    if constexpr (side == 16)
+      return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    else
+      return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  }
+  /// @param to in a block
+  static void move(std::byte* to, const std::byte* from, std::int64_t from_column) {
+    vector one[std::size_t{side}], other[std::size_t{side}], *now = one, *next = other;
+    for (int i = 0; i < side; ++i, from += from_column) std::memcpy(now + i, from, 16);
+    for (int round = 1; round < side; round *= 2) {
+      for (int i = 0; i < side / 2; ++i) {
+        next[2 * i] = low(now[i], now[i + side / 2]);
+        next[2 * i + 1] = high(now[i], now[i + side / 2]);
+      }
+      std::swap(now, next);
+    }
+    for (int i = 0; i < side; ++i) std::memcpy(to + i * block_bytes, now + i, 16);
+  }
+};
+
+/// The same as `move_elements`, by way of a block of its own.
+template <class T>
+void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
+                std::int64_t from_column) {
+  using square = moved_square<T>;
+  constexpr std::int64_t size = sizeof(T), most = block_bytes / size;
+  const std::int64_t high = rows / square::side * square::side;
+  for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
+    const std::int64_t count = columns - c < most ? columns - c : most, wide = count / square::side * square::side;
+    alignas(64) std::byte block[std::size_t{most * block_bytes}];
+    for (std::int64_t k = 0; k < wide; k += square::side)
+      for (std::int64_t r = 0; r < high; r += square::side)
+        square::move(block + r * block_bytes + k * size, from + k * from_column + r * size, from_column);
+    for (std::int64_t r = 0; r < high; ++r)
+      if (wide == most)
+        std::memcpy(to + r * to_row, block + r * block_bytes, block_bytes);
+      else
+        for (std::int64_t k = 0; k < wide * size; k += 16)
+          std::memcpy(to + r * to_row + k, block + r * block_bytes + k, 16);
+    if (wide < count)
+      move_elements<sizeof(T)>(to + wide * size, from + wide * from_column, high, count - wide, to_row, from_column);
+    if (high < rows)
+      move_elements<sizeof(T)>(to + high * to_row, from + high * size, rows - high, count, to_row, from_column);
+  }
+}
+
+/// For elements of `size` bytes.
+[[nodiscard]] block_mover mover_of(std::int64_t size);
+
+void transpose(const kernel_args& args, const run_context& context);
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::transpose>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::transpose};
+};
+
+}  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/transpose.ipp
+
+/// @file
+/// Definitions of transpose.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_COLD TAGMA_DECL moved_axes::moved_axes(const shape& in, const shape& out, ir::attribute_list order) {
+  std::int64_t strides[max_rank]{}, stride = 1;
+  for (int a = in.rank - 1; a >= 0; --a) {
+    strides[a] = stride;
+    stride *= in[a];
+  }
+  for (int a = 0; a < out.rank; ++a) {
+    if (out[a] == 1) continue;
+    const std::int64_t from = strides[order[a]];
+    if (count > 0 && axis[count - 1].from == from * out[a]) {
+      axis[count - 1].count *= out[a];
+      axis[count - 1].from = from;
+    } else {
+      axis[count++] = {out[a], from, 0};
+    }
+  }
+  stride = 1;
+  for (int a = count - 1; a >= 0; --a) {
+    axis[a].to = stride;
+    stride *= axis[a].count;
+  }
+}
+
+TAGMA_DECL void moved_axes::offsets(std::int64_t index, unsigned skipped, std::int64_t& from, std::int64_t& to) const {
+  from = to = 0;
+  for (int a = count - 1; a >= 0; --a) {
+    if ((skipped >> a) & 1) continue;
+    from += index % axis[a].count * axis[a].from;
+    to += index % axis[a].count * axis[a].to;
+    index /= axis[a].count;
+  }
+}
+
+TAGMA_DECL block_mover mover_of(std::int64_t size) {
+  switch (size) {
+    case 1:
+      return &move_block<std::uint8_t>;
+    case 2:
+      return &move_block<std::uint16_t>;
+    case 4:
+      return &move_elements<4>;
+    case 8:
+      return &move_elements<8>;
+    default:
+      return &move_elements<sizeof(string_element)>;
+  }
+}
+
+TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
+  if (args.out.elements() == 0) return;
+  const moved_axes axes(args.in[0].dims, args.out.dims, args.attributes);
+  const auto size = static_cast<std::int64_t>(size_of(args.out.type));
+  if (axes.count == 0 || axes.axis[axes.count - 1].from == 1) {
+    const std::int64_t row = axes.count == 0 ? 1 : axes.axis[axes.count - 1].count;
+    return over_pieces(args.out.elements() / row, row * size, context, [&](std::int64_t first, std::int64_t end) {
+      // Rows that follow each other along the axis before the last one at once.
+      const int before = axes.count - 2;
+      const moved_axis inner = before >= 0 ? axes.axis[before] : moved_axis{};
+      for (std::int64_t p = first, n = 0; p < end; p += n) {
+        std::int64_t from = 0, to = 0;
+        axes.offsets(p, axes.count == 0 ? 0 : 1u << (axes.count - 1), from, to);
+        const std::int64_t rest = inner.count - p % inner.count;
+        n = rest < end - p ? rest : end - p;
+        copy_rows(args.out.data + to * size, row * size, args.in[0].data + from * size, inner.from * size, n,
+                  row * size);
+      }
+    });
+  }
+  int near = 0;  // the axis along which the input is dense
+  while (axes.axis[near].from != 1) ++near;
+  const int last = axes.count - 1;
+  const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
+  const block_mover move = mover_of(size);
+  const std::int64_t high = pieces(block_bytes, size), strips = pieces(rows.count, high);
+  const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
+  over_pieces(parts, high * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
+    for (std::int64_t p = first; p < end; ++p) {
+      std::int64_t from = 0, to = 0;
+      axes.offsets(p / strips, 1u << near | 1u << last, from, to);
+      const std::int64_t row = p % strips * high;
+      move(args.out.data + (to + row * rows.to) * size, args.in[0].data + (from + row) * size,
+           rows.count - row < high ? rows.count - row : high, columns.count, rows.to * size, columns.from * size);
+    }
+  });
+}
+
+}  // namespace tagma::device::cpu::detail
 // ---- tagma/device/cpu/kernel_table.hpp
 
 /// @file
@@ -40278,15 +41321,13 @@ struct kernel<on_cpu, ir::key<ir::keep>> {
 /// @file
 /// Fused element-wise loops on the CPU, over packs of elements.
 
-// ---- tagma/device/kernel_table.hpp
+// ---- tagma/device/cpu/kernel/half_bits.hpp
 
 /// @file
-/// Picks the kernel of each step of a plan from those that a device has. Kernels are keyed by operation and element
-/// types, loops by their recipe, so a hundred equal layers cost the compiler as much as one, and no plan is ever an
-/// argument of a kernel. A device has specialisations of `kernel` and `scalar_kernel`, and of `fused_loop`.
+/// Loops of one operation over 16-bit floats whose result is its operand with other bits: nothing is widened or
+/// rounded.
 
-#include <type_traits>
-#include <utility>
+#include <cstdint>
 
 // ---- tagma/device/loop.hpp
 
@@ -40393,6 +41434,86 @@ TAGMA_COLD TAGMA_DECL loop_extents::loop_extents(const kernel_args& args) {
 }
 
 }  // namespace tagma::device
+
+namespace tagma::device::cpu::detail {
+
+/// What becomes of the bits of a 16-bit float, and whether the operation is one of these.
+template <const char& Operation>
+struct half_bits {
+  static constexpr bool exists = false;
+};
+template <>
+struct half_bits<ir::key<op::abs>> {
+  static constexpr bool exists = true;
+  template <class S, class P>
+  TAGMA_INLINE static P apply(const P& x) {
+    return x & static_cast<std::int16_t>(0x7fff);
+  }
+};
+template <>
+struct half_bits<ir::key<op::negate>> {
+  static constexpr bool exists = true;
+  template <class S, class P>
+  TAGMA_INLINE static P apply(const P& x) {
+    return x ^ static_cast<std::int16_t>(-0x8000);
+  }
+};
+/// All bits of a NaN, as `max` of packs makes them.
+template <>
+struct half_bits<ir::key<op::relu>> {
+  static constexpr bool exists = true;
+  template <class S, class P>
+  TAGMA_INLINE static P apply(const P& x) {
+    constexpr std::int16_t infinity = same<S, float16> ? 0x7c00 : 0x7f80;
+    const auto nan = (x & static_cast<std::int16_t>(0x7fff)) > infinity;
+    return (x & ~(x >> 15)) | nan.bits;
+  }
+};
+
+/// What computes neighbouring elements.
+using bits_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
+
+/// The loop of an operation, if it is one of these.
+template <class Loads, class Operations>
+struct loop_of_bits {
+  static bits_function or_else(bits_function span) { return span; }
+};
+template <dtype Type, const char& Operation, int B, int C>
+  requires(size_of(Type) == 2 && !same<stored<Type>, compute_t<stored<Type>>> && half_bits<Operation>::exists)
+struct loop_of_bits<types<load_of<Type, true>>, types<operation_of<Operation, Type, 0, B, C>>> {
+  static constexpr int lanes = 16;
+  static bits_function or_else(bits_function) {
+    return best_variant<loop_of_bits, std::byte*, const std::byte* const*, std::int64_t>();
+  }
+
+  TAGMA_INLINE static void run(std::byte* out, const std::byte* const* in, std::int64_t n) {
+    auto* const to = reinterpret_cast<std::int16_t*>(out);
+    const auto* const from = reinterpret_cast<const std::int16_t*>(in[0]);
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) each(to + i, from + i);
+    if (i == n) return;
+    alignas(64) std::int16_t rest[std::size_t{lanes}];
+    copy_padded<lanes, 2>(rest, from + i, n - i);
+    each(rest, rest);
+    copy_rest<2>(to + i, rest, n - i);
+  }
+
+ private:
+  TAGMA_INLINE static void each(std::int16_t* to, const std::int16_t* from) {
+    store(to, half_bits<Operation>::template apply<stored<Type>>(load<lanes>(from)));
+  }
+};
+
+}  // namespace tagma::device::cpu::detail
+// ---- tagma/device/kernel_table.hpp
+
+/// @file
+/// Picks the kernel of each step of a plan from those that a device has. Kernels are keyed by operation and element
+/// types, loops by their recipe, so a hundred equal layers cost the compiler as much as one, and no plan is ever an
+/// argument of a kernel. A device has specialisations of `kernel` and `scalar_kernel`, and of `fused_loop`.
+
+#include <type_traits>
+#include <utility>
 
 namespace tagma::device {
 
@@ -40602,6 +41723,8 @@ namespace cpu {
 
 /// Elements that make a task of their own.
 inline constexpr std::int64_t task_elements = 32768;
+/// The same of a loop with at most twice as many, which threads share that are awake.
+inline constexpr std::int64_t small_task_elements = 16384;
 
 /// The longest rows of which a loop computes several at once, and those with one element of a tensor for each row.
 inline constexpr std::int64_t short_row = 64, short_row_of_columns = 32;
@@ -40611,38 +41734,38 @@ inline constexpr std::int64_t bytes_of_copies = 8192;
 using span_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
 
 /// What a load or an operation of a loop gives in each round.
-template <int Lanes, class Step>
-using loop_value = pack<compute_t<typename Step::stored_type>, Lanes>;
+template <int W, class Step>
+using loop_value = pack<compute_t<typename Step::stored_type>, W>;
 
 namespace detail {
 
 /// What a load gives in each round. One element for all lanes is read before the loop, since the compiler cannot know
 /// that no store changes it.
-template <int Lanes, class Load>
+template <int W, class Load>
 struct held_load {
   using stored_type = typename Load::stored_type;
-  using value_type = loop_value<Lanes, Load>;
+  using value_type = loop_value<W, Load>;
   value_type value;
   TAGMA_INLINE explicit held_load(const std::byte* from)
       : value(splat<value_type>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {}
   TAGMA_INLINE value_type operator()(const std::byte*, std::int64_t) const { return value; }
 };
-template <int Lanes, class Load>
-requires Load::contiguous struct held_load<Lanes, Load> {
+template <int W, class Load>
+requires Load::contiguous struct held_load<W, Load> {
   using stored_type = typename Load::stored_type;
   TAGMA_INLINE explicit held_load(const std::byte*) {}
-  TAGMA_INLINE loop_value<Lanes, Load> operator()(const std::byte* from, std::int64_t i) const {
-    return load<Lanes>(reinterpret_cast<const stored_type*>(from) + i);
+  TAGMA_INLINE loop_value<W, Load> operator()(const std::byte* from, std::int64_t i) const {
+    return load<W>(reinterpret_cast<const stored_type*>(from) + i);
   }
 };
 
 /// The last elements of a row, followed by zeros; what is the same for all lanes is held already.
-template <int Lanes, class Load>
+template <int W, class Load>
 TAGMA_INLINE void pad([[maybe_unused]] std::byte* to, [[maybe_unused]] const std::byte* from,
                       [[maybe_unused]] std::int64_t i, [[maybe_unused]] std::int64_t n) {
   if constexpr (Load::contiguous) {
     constexpr std::size_t size = sizeof(typename Load::stored_type);
-    copy_padded<Lanes, size>(to, from + i * static_cast<std::int64_t>(size), n);
+    copy_padded<W, size>(to, from + i * static_cast<std::int64_t>(size), n);
   }
 }
 
@@ -40671,9 +41794,9 @@ TAGMA_INLINE Out call_for_half(Slots& s) {
     return call_body<scalar_kernel<on_cpu, Operation>, Out, A, B, C>(s);
 }
 
-template <int Lanes, int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
+template <int W, int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
 TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
-  using out = loop_value<Lanes, operation_of<Operation, Type, A, B, C>>;
+  using out = loop_value<W, operation_of<Operation, Type, A, B, C>>;
   // So that an operation gives the same bytes wherever loops begin and end.
   using device::detail::slot;
   if constexpr (same<stored<Type>, typename out::value_type>)
@@ -40682,13 +41805,17 @@ TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>)
     slot<I>(s) = separate(call_for_half<Operation, out, stored<Type>, A, B, C>(s));
 }
 
+/// What is said of an operation.
+/// @{
 template <const char& Operation, dtype Type, int A, int B, int C>
-[[nodiscard]] constexpr bool has_long_formula(operation_of<Operation, Type, A, B, C>) {
-  return is_long_formula<Operation>;
+[[nodiscard]] constexpr std::size_t longest_wide(operation_of<Operation, Type, A, B, C>) {
+  return longest_wide_loop<Operation>;
 }
-template <class... Step>
-inline constexpr bool has_eight_bytes = ((sizeof(typename Step::stored_type) == 8) || ...);
-
+template <const char& Operation, dtype Type, int A, int B, int C>
+[[nodiscard]] constexpr bool has_doubles(operation_of<Operation, Type, A, B, C>) {
+  return computes_doubles<Operation>;
+}
+/// @}
 /// What a loop knows of its extents, and its function.
 struct loop_state final : kernel_state {
   explicit loop_state(const kernel_args& args) : extents(args) {}
@@ -40700,6 +41827,7 @@ struct loop_state final : kernel_state {
   bool repeated[most_loads]{};           ///< one row is every row, and copied next to itself
   std::int64_t copies = 0;               ///< how often; 0: rows are computed one by one
   std::int64_t wide = 0;                 ///< elements of whole packs for a row, where rows are not joined, or 0
+  std::int64_t lanes = default_width;    ///< those of the longest packs
 };
 
 /// Where the tensors that a loop reads have row `row`.
@@ -40749,9 +41877,18 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   const loop_extents& e = s.extents;
   const std::byte* in[most_loads];
   if (s.copies > 0) first = run_short_rows(args, s, first, last);
+  // What remains of a row is computed with the elements before it once more, in a whole pack, where these are still
+  // there: the result is not in the place of what is read.
+  std::int64_t again = e.inner > s.lanes && e.inner % s.lanes != 0 ? e.inner - s.lanes : 0;
+  for (std::size_t l = 0; l < args.in.size(); ++l)
+    if (args.in[l].data == args.out.data) again = 0;
   for (std::int64_t row = first; row < last; ++row) {
     point_at_row(e, args, row, in);
-    s.span(args.out.data + row * e.inner * s.result_size, in, e.inner);
+    std::byte* const out = args.out.data + row * e.inner * s.result_size;
+    s.span(out, in, again > 0 ? e.inner - e.inner % s.lanes : e.inner);
+    if (again == 0) continue;
+    for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += again * s.steps[l];
+    s.span(out + again * s.result_size, in, s.lanes);
   }
 }
 
@@ -40778,16 +41915,21 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
                                                     void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
   const bool one_row = e.rows == 1;
   const std::int64_t count = one_row ? e.inner : e.rows;
-  const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (e.inner > 0 ? e.inner : 1);
-  if (count <= 2 * each) return part(args, 0, count);
-  context.threads->parallel_for(pieces(count, each), [&](std::int64_t t) {
-    const std::int64_t first = t * each;
-    part(args, first, first + each < count ? first + each : count);
-  });
+  const bool small = e.rows * e.inner <= 2 * task_elements;
+  const std::int64_t elements = small ? small_task_elements : task_elements;
+  const std::int64_t each = one_row ? elements : 1 + (elements - 1) / (e.inner > 0 ? e.inner : 1);
+  if (count < 2 * each) return part(args, 0, count);
+  context.threads->parallel_for(
+      pieces(count, each),
+      [&](std::int64_t t) {
+        const std::int64_t first = t * each;
+        part(args, first, first + each < count ? first + each : count);
+      },
+      small ? runtime::helpers::awake : runtime::helpers::woken);
 }
 inline void run_loop(const kernel_args& args, const run_context& context) {
   const auto& s = *static_cast<const loop_state*>(args.state);
-  if (s.extents.rows == 1 && s.extents.inner <= 2 * task_elements)
+  if (s.extents.rows == 1 && s.extents.inner < 2 * small_task_elements)
     return run_elements(args, s, 0, s.extents.inner);  // as `share_loop` would, by a shorter way
   share_loop(s.extents, args, context, &run_part);
 }
@@ -40822,15 +41964,16 @@ inline void run_loop(const kernel_args& args, const run_context& context) {
 }
 
 /// Works out the strides of a loop.
-/// @param wide whether it may have packs of `wide_width`
+/// @param lanes those of its longest packs
 [[gnu::cold]] inline owned<kernel_state> prepare_loop(const kernel_args& args, span_function span,
-                                                      const bool* contiguous, bool wide) {
+                                                      const bool* contiguous, std::int64_t lanes) {
   auto state = make_owned<loop_state>(args);
   state->span = span;
+  state->lanes = lanes;
   state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
   for (std::size_t l = 0; l < args.in.size(); ++l)
     if (contiguous[l]) state->steps[l] = static_cast<std::int64_t>(size_of(args.in[l].type));
-  look_at_rows(args, *state, wide ? wide_width : default_width);
+  look_at_rows(args, *state, lanes);
   return state;
 }
 
@@ -40844,25 +41987,26 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
 
   /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains of
   /// the last pack goes through padded copies, so that there is one copy of the code.
-  template <int Lanes>
+  template <int W>
   struct body_of {
+    static constexpr int lanes = cpu::lanes_of<W>;
     using slots = detail::loop_slots<std::make_index_sequence<load_count + operation_count>,
-                                     cpu::loop_value<Lanes, Load>..., cpu::loop_value<Lanes, Operation>...>;
+                                     cpu::loop_value<W, Load>..., cpu::loop_value<W, Operation>...>;
 
     template <std::size_t... L, std::size_t... O>
     TAGMA_INLINE static void span(std::byte* out, const std::byte* const* in, std::int64_t n, std::index_sequence<L...>,
-                                  std::index_sequence<O...>, const cpu::detail::held_load<Lanes, Load>&... load) {
+                                  std::index_sequence<O...>, const cpu::detail::held_load<W, Load>&... load) {
       constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
-      constexpr std::size_t widest = 8 * Lanes;
+      constexpr std::size_t widest = 8 * lanes;
       alignas(64) std::byte padded[load_count + 1][widest];
       const std::byte* from[load_count + 1]{in[L]...};
       std::byte* to = out;
-      const std::int64_t rest = n % Lanes;
+      const std::int64_t rest = n % lanes;
       for (std::int64_t count = n - rest;;) {
-        for (std::int64_t i = 0; i < count; i += Lanes) {
+        for (std::int64_t i = 0; i < count; i += lanes) {
           slots s;
           ((detail::slot<static_cast<int>(L)>(s) = load(from[L], i)), ...);
-          (cpu::detail::compute_slot<Lanes, static_cast<int>(load_count + O)>(s, Operation{}), ...);
+          (cpu::detail::compute_slot<W, static_cast<int>(load_count + O)>(s, Operation{}), ...);
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
         if (to != out) {
@@ -40870,10 +42014,10 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
                                                         to, rest);
         }
         if (rest == 0) return;
-        (cpu::detail::pad<Lanes, Load>(padded[L], from[L], n - rest, rest), ...);
+        (cpu::detail::pad<W, Load>(padded[L], from[L], n - rest, rest), ...);
         ((from[L] = padded[L]), ...);
         to = padded[load_count];
-        count = Lanes;
+        count = lanes;
       }
     }
     TAGMA_INLINE static void run(std::byte* out, const std::byte* const* in, std::int64_t n) {
@@ -40882,18 +42026,24 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
     template <std::size_t... L>
     TAGMA_INLINE static void start(std::byte* out, const std::byte* const* in, std::int64_t n,
                                    std::index_sequence<L...> l) {
-      span(out, in, n, l, std::make_index_sequence<operation_count>{}, cpu::detail::held_load<Lanes, Load>(in[L])...);
+      span(out, in, n, l, std::make_index_sequence<operation_count>{}, cpu::detail::held_load<W, Load>(in[L])...);
     }
   };
-  /// Sixteen elements of eight bytes are no vector.
-  static constexpr bool is_long =
-      (cpu::detail::has_long_formula(Operation{}) || ...) && !cpu::detail::has_eight_bytes<Load..., Operation...>;
-  struct body : cpu::with_wide<body_of<cpu::default_width>, body_of<cpu::wide_width>, is_long> {};
+  /// The sizes of all elements, of which each is a bit. Those of 16 bits are floats that are widened and rounded.
+  static constexpr std::size_t sizes =
+      (sizeof(typename Load::stored_type) | ... | (sizeof(typename Operation::stored_type) | ...));
+  static constexpr bool has_halves = (sizes & 2) != 0, has_eight_bytes = (sizes & 8) != 0;
+  static constexpr bool is_wide = ((operation_count <= cpu::detail::longest_wide(Operation{})) || ...) ||
+                                  (has_halves && !has_eight_bytes && !(cpu::detail::has_doubles(Operation{}) || ...));
+  static constexpr int wide_width = has_eight_bytes ? cpu::wide_eight : cpu::wide_width;
+  struct body : cpu::with_wide<body_of<cpu::default_width>, body_of<wide_width>, is_wide> {};
 
   static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
-    return cpu::detail::prepare_loop(args, cpu::best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(),
-                                     contiguous, is_long);
+    auto span = cpu::best_variant<body, std::byte*, const std::byte* const*, std::int64_t>();
+    if constexpr (has_halves) span = cpu::detail::loop_of_bits<types<Load...>, types<Operation...>>::or_else(span);
+    return cpu::detail::prepare_loop(args, span, contiguous,
+                                     cpu::lanes_of<(is_wide ? wide_width : cpu::default_width)>);
   }
 
   static constexpr kernel_entry entry{&cpu::detail::run_loop, &prepare};
@@ -41032,8 +42182,22 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 #undef TAGMA_HALVES_OF_FLOATS
 #undef TAGMA_HAS_F16C
 #undef TAGMA_LONG_OF_SHORT
+#undef TAGMA_HAS_VECTOR_TEXT
+#undef TAGMA_VECTOR_TEXT
+#undef TAGMA_INTEGRAL_32
+#undef TAGMA_INTEGRAL_64
+#undef TAGMA_ROOT
+#undef TAGMA_INVERSE_ROOT_64
+#undef TAGMA_LESS_PRODUCT_64
+#undef TAGMA_SCALED_64
+#undef TAGMA_LARGER_64
+#undef TAGMA_SMALLER_64
+#undef TAGMA_ANY_BIT_32
+#undef TAGMA_ANY_BIT_64
+#undef TAGMA_ANY_GREATER_64
 #undef TAGMA_HAS_PAIRS
 #undef TAGMA_CARRYLESS
+#undef TAGMA_PRODUCTS_OF_HALVES
 #undef TAGMA_PRODUCTS_OF_PAIRS
 #undef TAGMA_ADD_PRODUCTS_OF_PAIRS
 #undef TAGMA_SHORT_OF_SIGNED
