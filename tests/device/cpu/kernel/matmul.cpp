@@ -112,7 +112,7 @@ TEMPLATE_TEST_CASE("products with few rows, columns or terms, whatever shares th
   };
   std::vector<problem> problems{{1, 1, 32},      {1, 8, 33},     {1, 3136, 1024}, {4, 1030, 1029},
                                 {3, 1025, 1100}, {1, 257, 8193}, {70, 1, 64},     {1025, 4, 63},
-                                {1000, 300, 1},  {33, 9, 1},     {2, 7, 1}};
+                                {1000, 300, 1},  {33, 9, 1},     {2, 7, 1},       {700, 3, 1030}};
   for (int i = 0; i < (tagma::test::is_sanitized ? 2 : 12); ++i) {
     problems.push_back({any_of(4), any_of(300), 31 + any_of(2100)});
     problems.push_back({any_of(300), any_of(4), 31 + any_of(300)});
