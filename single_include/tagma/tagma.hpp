@@ -40326,45 +40326,42 @@ struct scan_integers {
   using vector = typename plain_vectors<word>::type;
   static constexpr std::int64_t lanes = plain_vectors<word>::lanes;
 
-  /// Lanes that are `By` further up, zeros before them.
-  template <std::int64_t By, std::int64_t... I>
-  TAGMA_INLINE static void move_up(vector& v, std::integer_sequence<std::int64_t, I...>) {
-    v = __builtin_shufflevector(v, vector{}, (I < By ? lanes : I - By)...);
-  }
-  /// Adds to each lane those before it.
-  template <std::int64_t By = 1>
+  /// Adds to each lane those before it. Written out, since nvcc takes no packs as lanes.
+  template <int By = 1>
   TAGMA_INLINE static void add_before(vector& v) {
-    vector moved = v;
-    move_up<By>(moved, std::make_integer_sequence<std::int64_t, lanes>{});
-    v += moved;
+    constexpr auto from = [](int lane) { return lane < By ? static_cast<int>(lanes) : lane - By; };
+    if constexpr (lanes == 8)
+      v += __builtin_shufflevector(v, vector{}, from(0), from(1), from(2), from(3), from(4), from(5), from(6), from(7));
+    else if constexpr (lanes == 4)
+      v += __builtin_shufflevector(v, vector{}, from(0), from(1), from(2), from(3));
+    else
+      v += __builtin_shufflevector(v, vector{}, from(0), from(1));
     if constexpr (2 * By < lanes) add_before<2 * By>(v);
   }
-  template <std::int64_t... I>
-  TAGMA_INLINE static void turn(vector& v, std::integer_sequence<std::int64_t, I...>) {
-    v = __builtin_shufflevector(v, v, (lanes - 1 - I)...);
-  }
-  template <std::int64_t... I>
-  TAGMA_INLINE static void spread_last(vector& v, std::integer_sequence<std::int64_t, I...>) {
-    v = __builtin_shufflevector(v, v, (lanes - 1 + 0 * I)...);
+  TAGMA_INLINE static void turn(vector& v) {
+    if constexpr (lanes == 8)
+      v = __builtin_shufflevector(v, v, 7, 6, 5, 4, 3, 2, 1, 0);
+    else if constexpr (lanes == 4)
+      v = __builtin_shufflevector(v, v, 3, 2, 1, 0);
+    else
+      v = __builtin_shufflevector(v, v, 1, 0);
   }
 
   template <bool Reverse>
   TAGMA_INLINE static void row(const word* from, word* to, std::int64_t n, bool exclusive) {
-    constexpr auto all = std::make_integer_sequence<std::int64_t, lanes>{};
     vector before{};
     std::int64_t k = 0;
     for (; k + lanes <= n; k += lanes) {
       const std::int64_t at = Reverse ? n - lanes - k : k;
       vector own = *reinterpret_cast<const vector*>(from + at);
-      if constexpr (Reverse) turn(own, all);
+      if constexpr (Reverse) turn(own);
       vector sum = own;
       add_before(sum);
-      vector total = sum;
-      spread_last(total, all);
+      const vector total = sum[lanes - 1] - vector{};
       sum += before;
       before += total;
       if (exclusive) sum -= own;
-      if constexpr (Reverse) turn(sum, all);
+      if constexpr (Reverse) turn(sum);
       *reinterpret_cast<vector*>(to + at) = sum;
     }
     word last = before[0];
