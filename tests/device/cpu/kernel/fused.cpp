@@ -59,8 +59,9 @@ TEST_CASE("dynamic extents and scalars") {
   }
 }
 
-/// Loops over short rows of every length, next to a row for all, an element for each row and one for all.
-TEMPLATE_TEST_CASE("short rows", "", float, double, tg::float16, std::int8_t, std::int64_t) {
+/// Loops over short rows of every length and over longer ones, next to a row for all, an element for each row and one
+/// for all.
+TEMPLATE_TEST_CASE("short and longer rows", "", float, double, tg::float16, std::int8_t, std::int64_t) {
   using T = TestType;
   const auto a = tg::placeholder<"a", T, tg::dyn, tg::dyn>();
   const auto row = tg::placeholder<"row", T, tg::dyn>();
@@ -71,7 +72,7 @@ TEMPLATE_TEST_CASE("short rows", "", float, double, tg::float16, std::int8_t, st
   const auto with_both = (a + row) * column;
   tg::session session(tg::compile([=] { return tg::outputs(with_row, with_column, with_both); }),
                       {.intra_op_threads = 2});
-  for (tg::extent n = 1; n <= 66; n += n < 34 ? 1 : 8)
+  for (tg::extent n = 1; n <= 99; n += n < 34 ? 1 : 13)
     for (const tg::extent rows : {1, 3, 4, 33, 500}) {
       const auto p = scattered<T>({rows, n}, -5, 5, 1), q = scattered<T>({n}, -5, 5, 2);
       const auto c = scattered<T>({rows, 1}, -5, 5, 3);
@@ -87,7 +88,7 @@ TEMPLATE_TEST_CASE("short rows", "", float, double, tg::float16, std::int8_t, st
     }
 }
 
-TEST_CASE("short rows in the place of what is read, shared by threads") {
+TEST_CASE("rows in the place of what is read, shared by threads") {
   const auto a = tg::placeholder<"a", float, tg::dyn, tg::dyn>();
   const auto row = tg::placeholder<"row", float, tg::dyn>();
   const auto column = tg::placeholder<"column", float, tg::dyn, 1>();
@@ -95,7 +96,7 @@ TEST_CASE("short rows in the place of what is read, shared by threads") {
   const auto scaled = between * column + row;
   const auto long_formula = tg::tanh(between - column);
   tg::session session(tg::compile([=] { return tg::outputs(between, scaled, long_formula); }), {.intra_op_threads = 3});
-  for (const tg::extent n : {3, 10, 16, 17, 31}) {
+  for (const tg::extent n : {3, 10, 16, 17, 31, 67, 333}) {
     const tg::extent rows = 100000 / n;
     const auto p = scattered<float>({rows, n}, -1, 1, 1), q = scattered<float>({n}, -5, 5, 2);
     const auto c = scattered<float>({rows, 1}, -5, 5, 3);
