@@ -2,6 +2,7 @@
 // The functions of packs with the instructions that programs give them, where math.cpp tests formulas for all
 // processors.
 #include "support/accuracy.hpp"
+#include "support/sanitizers.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -51,7 +52,7 @@ double worst_of(const std::vector<T>& x) {
 }
 template <class F, class T>
 double worst(T low, T high, int n = 40000) {
-  return worst_of<F>(sweep(low, high, n));
+  return worst_of<F>(sweep(low, high, tagma::test::is_sanitized ? n / 16 : n));
 }
 
 // What ends of ranges, signs and denormals are.
@@ -126,7 +127,7 @@ TEMPLATE_TEST_CASE("roots are the nearest numbers", "[math]", float, double) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<T> mantissas(1, 2);
   std::vector<T> x;
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < (tagma::test::is_sanitized ? 5'000 : 100'000); ++i) {
     const T root = mantissas(random);
     const T short_root = static_cast<T>(static_cast<float>(root) * 0x1p11f - static_cast<float>(root));
     for (const T square :
