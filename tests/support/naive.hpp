@@ -15,8 +15,8 @@ using index = std::vector<extent>;
 /// Calls `visit(index)` for every element of a shape, in order.
 template <class Visit>
 void for_each_index(const shape& dims, Visit visit) {
+  index at(static_cast<std::size_t>(dims.rank));
   for (extent i = 0; i < dims.elements(); ++i) {
-    index at(static_cast<std::size_t>(dims.rank));
     extent rest = i;
     for (int a = dims.rank; a-- > 0;) {
       at[static_cast<std::size_t>(a)] = rest % dims[a];
@@ -26,14 +26,19 @@ void for_each_index(const shape& dims, Visit visit) {
   }
 }
 
+/// Where a tensor of the shape `dims` has the element at an index of a shape that it broadcasts to.
+[[nodiscard]] inline extent offset_at(const shape& dims, const index& i) {
+  const std::size_t lead = i.size() - static_cast<std::size_t>(dims.rank);
+  extent offset = 0;
+  for (int a = 0; a < dims.rank; ++a)
+    offset = offset * dims[a] + (dims[a] == 1 ? 0 : i[lead + static_cast<std::size_t>(a)]);
+  return offset;
+}
+
 /// The element of `t` at an index of a shape that it broadcasts to.
 template <class T>
 [[nodiscard]] T at(const tensor<T>& t, const index& i) {
-  const std::size_t lead = i.size() - static_cast<std::size_t>(t.dims().rank);
-  extent offset = 0;
-  for (int a = 0; a < t.dims().rank; ++a)
-    offset = offset * t.dims()[a] + (t.dims()[a] == 1 ? 0 : i[lead + static_cast<std::size_t>(a)]);
-  return t[offset];
+  return t[offset_at(t.dims(), i)];
 }
 
 /// `f` of the elements of all operands, which broadcast to `dims`.
@@ -58,7 +63,8 @@ template <class T>
   return t;
 }
 
-/// The largest distance of two tensors, relative to the larger of 1 and the expected element; infinite if shapes differ.
+/// The largest distance of two tensors, relative to the larger of 1 and the expected element; infinite if shapes
+/// differ.
 template <class T>
 [[nodiscard]] double distance(const tensor<T>& found, const tensor<T>& expected) {
   if (!(found.dims() == expected.dims())) return __builtin_huge_val();
@@ -66,7 +72,8 @@ template <class T>
   for (extent i = 0; i < expected.dims().elements(); ++i) {
     const double e = static_cast<double>(expected[i]), d = static_cast<double>(found[i]) - e;
     if (!(found[i] == expected[i]))
-      worst = __builtin_fmax(worst, __builtin_isnan(d) ? __builtin_huge_val() : __builtin_fabs(d) / __builtin_fmax(1.0, __builtin_fabs(e)));
+      worst = __builtin_fmax(worst, __builtin_isnan(d) ? __builtin_huge_val()
+                                                       : __builtin_fabs(d) / __builtin_fmax(1.0, __builtin_fabs(e)));
   }
   return worst;
 }

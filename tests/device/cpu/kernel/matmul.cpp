@@ -20,17 +20,20 @@ using tg::test::distance, tg::test::scattered;
 template <class T>
 tg::tensor<T> naive_product(const tg::tensor<T>& a, const tg::tensor<T>& b, bool ta, bool tb, const tg::shape& dims) {
   tg::tensor<T> out(dims);
-  const tg::extent k = a.dims()[a.dims().rank - (ta ? 2 : 1)];
+  const tg::extent width_a = a.dims()[a.dims().rank - 1], width_b = b.dims()[b.dims().rank - 1];
+  const tg::extent k = ta ? a.dims()[a.dims().rank - 2] : width_a;
+  const tg::extent step_a = ta ? width_a : 1, step_b = tb ? 1 : width_b;
   tg::extent n = 0;
+  tg::test::index left, right;
   tg::test::for_each_index(dims, [&](const tg::test::index& i) {
-    tg::test::index left = i, right = i;
+    left = i, right = i;
     const std::size_t row = i.size() - 2, column = i.size() - 1;
+    left[row] = ta ? 0 : i[row], left[column] = ta ? i[row] : 0;
+    right[row] = tb ? i[column] : 0, right[column] = tb ? 0 : i[column];
+    const T* x = a.data() + tg::test::offset_at(a.dims(), left);
+    const T* y = b.data() + tg::test::offset_at(b.dims(), right);
     double total = 0;
-    for (tg::extent p = 0; p < k; ++p) {
-      left[row] = ta ? p : i[row], left[column] = ta ? i[row] : p;
-      right[row] = tb ? i[column] : p, right[column] = tb ? p : i[column];
-      total += static_cast<double>(tg::test::at(a, left)) * static_cast<double>(tg::test::at(b, right));
-    }
+    for (tg::extent p = 0; p < k; ++p) total += static_cast<double>(x[p * step_a]) * static_cast<double>(y[p * step_b]);
     out[n++] = static_cast<T>(static_cast<float>(0) + total);
   });
   return out;
