@@ -21,6 +21,7 @@ import time
 import numpy
 
 HALVES, FLOATS, INTEGERS = ("float16", "bfloat16"), ("float32", "float64"), ("int64", "int32", "int8")
+REST = 0.04  # seconds between turns of several threads: GNU OpenMP's look for work some 15 ms long
 SMALL, MIDDLE, LARGE = (10, 10), (300, 333), (1000, 1000)
 
 
@@ -596,6 +597,8 @@ def main():
                     extents.append(written(result_extents(case, kind, shapes, at_hand)))
                 row = {"operation": name, "extents": extents, "threads": threads}
                 calls = {"ours": lambda n: ours.time(name, extents, n, wall)}
+                # Threads of peers wait awake for a while when they have nothing to do, on the processor of the next.
+                rest = REST if wall else 0
                 if before:
                     calls["before"] = lambda n: before.time(name, extents, n, wall)
                 kept = ours.result(name, extents) if case.compared and at_hand else None
@@ -609,11 +612,13 @@ def main():
                     calls[peer.name] = lambda n, peer=peer: peer.time(n, wall)
                 counts, best = {}, {}
                 for who, f in calls.items():
+                    time.sleep(rest)
                     f(1)
                     counts[who] = max(1, int(arguments.seconds / max(f(3), 1e-7)))
                     best[who] = float("inf")
                 for _ in range(arguments.bursts):
                     for who, f in calls.items():
+                        time.sleep(rest)
                         best[who] = min(best[who], f(counts[who]))
                 row.update({who + "_seconds": s for who, s in best.items()})
                 row["ratios"] = {who: s / best["ours"] for who, s in best.items() if who != "ours"}

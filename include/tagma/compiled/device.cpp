@@ -23,6 +23,7 @@
 #include "tagma/device/cpu/kernel/state.ipp"
 #include "tagma/device/cpu/kernel/transpose.ipp"
 #include "tagma/device/cpu/pool.ipp"
+#include "tagma/device/cpu/sleeping_place.ipp"
 #include "tagma/device/cpu/sparse_rows.ipp"
 #include "tagma/device/cpu/step_pools.ipp"
 #include "tagma/device/cpu/topology.ipp"

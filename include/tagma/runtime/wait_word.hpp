@@ -54,6 +54,8 @@ class wait_word {
   void change_awake() { word_.fetch_add(1); }
   void wake(int count);
   /// @}
+  /// Behind a change, whether some thread slept that may have to be woken.
+  [[nodiscard]] bool has_sleepers() const { return sleepers_.load() != 0; }
 
  private:
   void sleep(std::uint32_t seen, std::int64_t end_ns);

@@ -14,6 +14,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/device/cpu/denormals.hpp"
+#include "tagma/device/cpu/sleeping_place.hpp"
 #include "tagma/runtime/executor.hpp"
 #include "tagma/runtime/mutex.hpp"
 #include "tagma/runtime/wait_word.hpp"
@@ -91,6 +92,16 @@ class thread_pool {
     std::exception_ptr error{};
   };
 
+  struct worker {
+    thread_pool* pool = nullptr;
+    pthread_t thread{};
+    sleeping_place place{};
+  };
+
+  /// Wakes `count` workers that sleep, or all; some of them not on the processor of the thread that calls.
+  void wake_sleepers(int count);
+  /// So many: each takes two calls of the system, and of more workers one that comes late is a small part.
+  static constexpr int most_kept_off = 4;
   /// Calls workers that are awake, and wakes as many more as are missing. For work that does not depend on them: who is
   /// awake may see another offer first.
   void wake_missing(int count);
@@ -112,7 +123,7 @@ class thread_pool {
 
   const pid_t owner_;
   int workers_ = 0;
-  heap_array<pthread_t> threads_;
+  heap_array<worker> threads_;
   atomic<bool> stop_{false};
   mutex mutex_;
   runtime::shared_work* first_ = nullptr;  // on offer

@@ -13,9 +13,11 @@ namespace tagma::device::cpu {
 
 TAGMA_COLD TAGMA_DECL thread_pool::thread_pool(int workers) : owner_(getpid()) {
   if (workers <= 0) return;
-  threads_ = heap_array<pthread_t>(workers);
+  threads_ = heap_array<worker>(workers);
   for (; workers_ < workers; ++workers_) {
-    if (pthread_create(&threads_[workers_], nullptr, &enter, this) != 0) break;
+    worker& next = threads_[workers_];
+    next.pool = this;
+    if (pthread_create(&next.thread, nullptr, &enter, &next) != 0) break;
   }
 }
 
@@ -23,7 +25,7 @@ TAGMA_COLD TAGMA_DECL thread_pool::~thread_pool() {
   if (getpid() != owner_) return;
   stop_.store(true, memory_order::relaxed);
   round_.change(true);
-  for (int i = 0; i < workers_; ++i) pthread_join(threads_[i], nullptr);
+  for (int i = 0; i < workers_; ++i) pthread_join(threads_[i].thread, nullptr);
 }
 
 TAGMA_DECL bool thread_pool::offer(runtime::shared_work& work, bool last) {
@@ -37,8 +39,18 @@ TAGMA_DECL bool thread_pool::offer(runtime::shared_work& work, bool last) {
 }
 
 TAGMA_DECL void thread_pool::wake(int count) {
-  if (count >= workers_) return round_.change(true);
-  for (int i = 0; i < count; ++i) round_.change(false);
+  round_.change_awake();
+  wake_sleepers(count);
+}
+
+TAGMA_DECL void thread_pool::wake_sleepers(int count) {
+  if (!round_.has_sleepers() || getpid() != owner_) return;
+  {
+    const mutex_lock lock(mutex_);
+    for (int i = 0, left = count < most_kept_off ? count : most_kept_off; i < workers_ && left > 0; ++i)
+      left -= threads_[i].place.keep_off_caller(threads_[i].thread);
+  }
+  round_.wake(count);
 }
 
 TAGMA_COLD TAGMA_DECL void thread_pool::withdraw(runtime::shared_work& work) {
@@ -88,7 +100,7 @@ TAGMA_COLD TAGMA_DECL void thread_pool::loop::run(atomic<std::int64_t>& from, in
 
 TAGMA_DECL void thread_pool::wake_missing(int count) {
   round_.change_awake();
-  if (const int awake = awake_.load(); awake < count) round_.wake(count - awake);
+  if (const int awake = awake_.load(); awake < count) wake_sleepers(count - awake);
 }
 
 TAGMA_COLD TAGMA_DECL bool thread_pool::somebody_for_small() {
@@ -121,7 +133,8 @@ TAGMA_DECL bool thread_pool::help() {
 
 TAGMA_COLD TAGMA_DECL void* thread_pool::enter(void* self) {
   flush_denormals();
-  auto& pool = *static_cast<thread_pool*>(self);
+  auto& own = *static_cast<worker*>(self);
+  thread_pool& pool = *own.pool;
   int in_vain = 0;  // waits in a row behind which there was nothing to do, or not for long
   bool short_wait = false;
   for (;;) {
@@ -136,7 +149,11 @@ TAGMA_COLD TAGMA_DECL void* thread_pool::enter(void* self) {
     pool.awake_.fetch_add(1);
     const bool changed = pool.round_.changes_within(seen, in_vain < 2 ? patience_ns : runtime::wait_word::soon);
     pool.awake_.fetch_sub(1);
-    if (!changed) pool.round_.sleep_until(seen, runtime::wait_word::never);
+    if (!changed) {
+      own.place.enter();
+      pool.round_.sleep_until(seen, runtime::wait_word::never);
+      own.place.leave();
+    }
     short_wait = runtime::now_ns() - begin < patience_ns;
     if (in_vain < 2) ++in_vain;
   }
