@@ -11,6 +11,7 @@
 #include "tagma/base/growing_array.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/sum_parts.hpp"
+#include "tagma/runtime/wait_word.hpp"
 
 namespace tagma::op {
 // Their keys are all that is needed here.
@@ -41,7 +42,8 @@ namespace tagma::runtime {
 ///
 /// A step on some rows is its kernel with fewer of them: operands with smaller extents that begin further behind. Sums
 /// of columns go on from the rows before. So the bytes are those of whole steps. Where several threads share kernels,
-/// each takes a block, and they share the columns of a sum behind them.
+/// each takes one block after the other, and adds its rows to a sum of columns when those of the block before are in
+/// it.
 ///
 /// Steps of a group keep their order within a block, but those of a block come before earlier steps of the next one. So
 /// tensors that share memory must do so row by row. What only steps of a group read has no place but that of a block,
@@ -71,7 +73,7 @@ class row_blocks final : public row_steps {
   }
 
   bool run(std::size_t s, const run_context& context) override {
-    const group* const g = group_of_[s];
+    group* const g = group_of_[s];
     if (g == nullptr) return false;
     if (g->first == s) run(*g, context);
     return true;
@@ -118,6 +120,8 @@ class row_blocks final : public row_steps {
     aligned_bytes places;      ///< of tensors that blocks alone have, the rows of all threads
     heap_array<member> members;
     heap_array<piece> pieces;  ///< of each thread all steps, and behind them those of the last block, if it is smaller
+    heap_array<wait_word> turns;  ///< of sums of columns, how many blocks they have, from `begun` on
+    heap_array<std::uint32_t> begun;
   };
 
   row_blocks(Bound& plan, const run_context& context)
@@ -231,7 +235,7 @@ class row_blocks final : public row_steps {
       const bool apart = a.from == b.from && (alone_in_blocks_ ? b.row <= a.row : b.row == a.row);
       return !apart && overlap(a, 0, b);
     }
-    // A sum of columns is written when all rows of the first blocks are done.
+    // A sum of columns is written when the rows of the first block are done.
     return overlap(a, b.written && b.row == 0 ? least_rows * a.row : 0, b);
   }
 
@@ -333,6 +337,8 @@ class row_blocks final : public row_steps {
     const std::int64_t threads = context.threads->threads();
     g.threads = threads < blocks ? threads : blocks;
     g.members.allocate(g.steps);
+    g.turns.allocate(g.steps);
+    g.begun.allocate(g.steps);
     heap_array<std::int64_t> inside(plan_.plan().blocks.size());  // one more than where it is
     std::int64_t bytes = 0;
     g.pieces.allocate(static_cast<std::size_t>(g.threads + (rest > 0)) * g.steps);
@@ -403,17 +409,6 @@ class row_blocks final : public row_steps {
       p.args.outs = {p.operands.data() + inputs, whole.outs.size()};
   }
 
-  /// Steps `i` to `end` of a group on block `b`.
-  void run_block(const group& g, std::size_t i, std::size_t end, std::int64_t b, run_context& alone) {
-    const std::int64_t first = b * g.block, rows = g.rows - first < g.block ? g.rows - first : g.block;
-    const std::int64_t of = rows < g.block ? g.threads : b % g.threads;
-    for (; i < end; ++i) {
-      piece& p = g.pieces[static_cast<std::size_t>(of) * g.steps + i];
-      point(p, g.members[i], plan_.call(g.first + i), first, rows, b % g.threads * g.block, g.places.data());
-      plan_.kernel(g.first + i).run(p.args, alone);
-    }
-  }
-
   template <class T>
   static void add_row(const operand& to, const std::byte* from) {
     for (extent i = 0; i < to.elements(); ++i) to.as<T>()[i] += reinterpret_cast<const T*>(from)[i];
@@ -422,57 +417,96 @@ class row_blocks final : public row_steps {
     to.type == dtype::float32 ? add_row<float>(to, from) : add_row<double>(to, from);
   }
 
-  /// Adds rows `first` to `last` of what all threads have, as a whole step would: in parts that are added in their
-  /// order.
-  void sum_columns(const group& g, std::size_t i, std::int64_t first, std::int64_t last, const run_context& context) {
+  /// Adds rows `first` to `last` of a block, as a whole step would: in parts that are added in their order.
+  /// @param t the thread that has the block
+  void sum_columns(const group& g, std::size_t i, std::int64_t first, std::int64_t last, std::int64_t t,
+                   run_context& alone) {
     const member& m = g.members[i];
-    piece& p = g.pieces[i];
+    piece& p = g.pieces[static_cast<std::size_t>(t) * g.steps + i];
     std::byte* const own = g.places.data() + m.own_sum;
     for (std::int64_t row = first, end = 0; row < last; row = end) {
       const std::int64_t begin = row / m.part * m.part, most = most_of_sum / p.operands[1].elements();
       end = begin + m.part < last ? begin + m.part : last;
       if (end - row > most) end = row + most;
-      point(p, m, plan_.call(g.first + i), row, end - row, row - first, g.places.data());
+      point(p, m, plan_.call(g.first + i), row, end - row, t * g.block + row - first, g.places.data());
       const operand total = p.args.out;
       if (begin > 0) p.args.out.data = own;
       if (row == begin) std::memset(p.args.out.data, 0, total.bytes());
       if (end - row > 1)
-        plan_.kernel(g.first + i).run(p.args, context);
+        plan_.kernel(g.first + i).run(p.args, alone);
       else
         add_row(p.args.out, p.args.in[0].data);  // which a kernel would copy
       if (begin > 0 && (end == begin + m.part || end == g.rows)) add_row(total, own);
     }
   }
 
-  void run(const group& g, const run_context& context) {
+  /// What the threads of a run of a group share.
+  struct shared_run {
+    const group& of;
+    atomic<std::int64_t> next{0};  ///< block
+    atomic<bool> ended{false};     ///< some block will not be done
+  };
+
+  /// All steps on block `b`; false if the blocks before it will not be done.
+  bool run_block(shared_run& r, std::int64_t b, std::int64_t t, run_context& alone) {
+    const group& g = r.of;
+    const std::int64_t first = b * g.block, rows = g.rows - first < g.block ? g.rows - first : g.block;
+    const std::int64_t of = rows < g.block ? g.threads : t;
+    for (std::size_t i = 0; i < g.steps; ++i) {
+      if (g.members[i].how.how == form::columns) {
+        if (!comes_to(r, i, b)) return false;
+        sum_columns(g, i, first, first + rows, t, alone);
+        g.turns[i].change(true);
+        continue;
+      }
+      piece& p = g.pieces[static_cast<std::size_t>(of) * g.steps + i];
+      point(p, g.members[i], plan_.call(g.first + i), first, rows, t * g.block, g.places.data());
+      plan_.kernel(g.first + i).run(p.args, alone);
+    }
+    return true;
+  }
+  /// Waits until sum `i` has the rows before block `b`: whoever has the block before was here first.
+  [[nodiscard]] bool comes_to(shared_run& r, std::size_t i, std::int64_t b) {
+    const std::uint32_t wanted = r.of.begun[i] + static_cast<std::uint32_t>(b);
+    for (;;) {
+      const std::uint32_t seen = r.of.turns[i].load(memory_order::acquire);
+      if (seen == wanted) return true;
+      if (r.ended.load()) return false;
+      r.of.turns[i].wait(seen);
+    }
+  }
+  void end(shared_run& r) {
+    r.ended.store(true);
+    for (wait_word& turn : r.of.turns) turn.change(true);
+  }
+
+  /// Does blocks until all are taken, as thread `t`.
+  void run_blocks(shared_run& r, std::int64_t t, const run_context& context) {
     run_context alone = context;
     alone.threads = &alone_;
+    const group& g = r.of;
     const std::int64_t blocks = (g.rows + g.block - 1) / g.block;
-    for (std::int64_t b = 0; b < blocks && !context.cancelled(); b += g.threads) {
-      const std::int64_t count = blocks - b < g.threads ? blocks - b : g.threads;
-      for (std::size_t i = 0; i < g.steps;) {
-        std::size_t end = i;
-        if (g.members[i].how.how == form::columns) {
-          const std::int64_t first = b * g.block, last = first + count * g.block;
-          sum_columns(g, i, first, last < g.rows ? last : g.rows, context);
-          ++i;
-          continue;
-        }
-        while (end < g.steps && g.members[end].how.how == form::rows) ++end;
-        if (count == 1)
-          run_block(g, i, end, b, alone);
-        else
-          context.threads->parallel_for(count, [&](std::int64_t t) { run_block(g, i, end, b + t, alone); });
-        i = end;
-      }
+    try {
+      for (std::int64_t b = 0; (b = r.next.fetch_add(1)) < blocks;)
+        if (context.cancelled() || !run_block(r, b, t, alone)) return end(r);
+    } catch (...) {
+      end(r);
+      throw;
     }
+  }
+
+  void run(group& g, const run_context& context) {
+    for (std::size_t i = 0; i < g.steps; ++i) g.begun[i] = g.turns[i].load(memory_order::relaxed);
+    shared_run r{g};
+    if (g.threads == 1) return run_blocks(r, 0, context);
+    context.threads->parallel_for(g.threads, [&](std::int64_t t) { run_blocks(r, t, context); });
   }
 
   Bound& plan_;
   bool alone_in_blocks_;  ///< one block is done at a time
   calling_thread alone_;
   growing_array<access> accesses_{0};
-  heap_array<const group*> group_of_;
+  heap_array<group*> group_of_;
   heap_array<group> groups_;
 };
 
