@@ -618,7 +618,9 @@ def main():
                     best[who] = float("inf")
                 for _ in range(arguments.bursts):
                     for who, f in calls.items():
-                        time.sleep(rest)
+                        if rest:
+                            time.sleep(rest)
+                            f(3)  # what was in the caches is there again
                         best[who] = min(best[who], f(counts[who]))
                 row.update({who + "_seconds": s for who, s in best.items()})
                 row["ratios"] = {who: s / best["ours"] for who, s in best.items() if who != "ours"}

@@ -28,7 +28,7 @@ TAGMA_COLD TAGMA_DECL bound_plan::bound_plan(const plan::plan_view& plan, const 
   if (loops_of_ != nullptr) loops_ = loops_of_(*this);
   if (accelerated_) memory_ = others_->memory_of(*this);
   if (by_plan_) {
-    runner_.set_plan(plan_, loops_ && loops_->joined);
+    runner_.set_plan(plan_, loops_ && loops_->joined ? loops_.get() : nullptr);
     if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr, true);
   } else if (!loops_ || asynchronous_) {
     share_steps(*context.threads, context.step_threads, state.access == nullptr);
@@ -338,7 +338,7 @@ TAGMA_COLD TAGMA_DECL double bound_plan::cost(const plan::plan_step& step) const
 TAGMA_COLD TAGMA_DECL void bound_plan::share_steps(const executor& e, int threads, bool apart) {
   const std::size_t n = plan_.steps.size();
   if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
-  runner_.set_plan(plan_, static_cast<bool>(loops_));
+  runner_.set_plan(plan_, loops_.get());
   if (asynchronous_) waits_ = waiting_(*this, &runner_, apart);
   double work = 0, in_order = 0;
   for (std::size_t s = n; s-- > 0;) {

@@ -16,6 +16,9 @@
 #include "tagma/runtime/variable_access.hpp"
 
 namespace tagma {
+namespace plan {
+class step_graph;
+}  // namespace plan
 namespace runtime {
 
 /// A tensor in the memory of a device, with the extents of this run.
@@ -149,6 +152,8 @@ class loop_steps {
   virtual operand& base(std::size_t row) = 0;
   /// All rows have their bases, and all that follow them are known.
   virtual void finish() = 0;
+  /// Makes each loop one step. Virtual, so that programs without loops do not compile what that takes.
+  virtual void join(plan::step_graph& steps) const = 0;
   /// Does all steps, those of loops as often as they iterate, until something goes wrong.
   virtual void run(run_control& control, run_steps& steps) = 0;
   /// The memory of a block is elsewhere. Any thread may say so, for a block that no loop under way uses.

@@ -14,6 +14,8 @@
 
 namespace tagma::runtime {
 
+class loop_steps;
+
 /// The steps of one run, as who runs them sees them.
 class run_steps {
  public:
@@ -52,8 +54,8 @@ class step_runner final : public shared_work {
   TAGMA_COLD ~step_runner() = default;
 
   /// Finds out what waits for what; before that, and until `cost` is filled in, nothing may be run.
-  /// @param loops a loop is one step, its first
-  void set_plan(const plan::plan_view& plan, bool loops = false);
+  /// @param loops of the plan, if each is to be one step
+  void set_plan(const plan::plan_view& plan, const loop_steps* loops = nullptr);
   /// Gives back what a plan takes whose steps are not shared after all.
   void forget_plan();
   /// Step `s` is begun with `start`.

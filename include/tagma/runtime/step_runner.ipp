@@ -5,6 +5,7 @@
 /// Definitions of step_runner.hpp: in the compiled half, or else in each file that includes it.
 
 #include "tagma/base/config.hpp"
+#include "tagma/runtime/kernel.hpp"
 #include "tagma/runtime/step_runner.hpp"
 
 namespace tagma::runtime {
@@ -19,9 +20,9 @@ TAGMA_COLD TAGMA_DECL void name_step(run_control& control, run_steps& steps, std
   }
 }
 
-TAGMA_COLD TAGMA_DECL void step_runner::set_plan(const plan::plan_view& plan, bool loops) {
+TAGMA_COLD TAGMA_DECL void step_runner::set_plan(const plan::plan_view& plan, const loop_steps* loops) {
   graph_ = plan::step_graph(plan);
-  if (loops) graph_.join_loops();
+  if (loops != nullptr) loops->join(graph_);
   steps_ = heap_array<step_state>(graph_.size());
 }
 

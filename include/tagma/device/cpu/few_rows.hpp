@@ -4,7 +4,8 @@
 /// @file
 /// Products of which one side is short: as fast as the long matrix can be read or written, and without a copy of it.
 /// Each element of the result is one sum in the order of the inner axis, or one over the lanes of a pack where that
-/// axis is the last of both matrices: its bytes do not depend on how the result is shared.
+/// axis is the last of both matrices: its bytes do not depend on how the result is shared. Who shares the inner axis
+/// adds sums in an order of its own.
 
 #include <cstdint>
 

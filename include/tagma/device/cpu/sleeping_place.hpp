@@ -31,9 +31,10 @@ class sleeping_place {
   bool keep_off_caller(pthread_t who);
 
  private:
-  atomic<bool> asleep_{false}, restricted_{false};
+  enum : int { awake, asleep, restricted };
+  atomic<int> state_{awake};
 #if defined(__linux__)
-  cpu_set_t allowed_{};  // before it was restricted; of who wakes until then, of the thread from then on
+  cpu_set_t allowed_{};  // before it was restricted: of who wakes until then, of the thread from then on
 #endif
 };
 

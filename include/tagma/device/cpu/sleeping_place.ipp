@@ -10,27 +10,21 @@
 namespace tagma::device::cpu {
 
 #if defined(__linux__)
-TAGMA_DECL void sleeping_place::enter() { asleep_.store(true); }
+TAGMA_COLD TAGMA_DECL void sleeping_place::enter() { state_.store(asleep); }
 
-TAGMA_DECL void sleeping_place::leave() {
-  asleep_.store(false);
-  if (restricted_.load()) {
-    sched_setaffinity(0, sizeof allowed_, &allowed_);
-    restricted_.store(false);
-  }
+TAGMA_COLD TAGMA_DECL void sleeping_place::leave() {
+  if (state_.exchange(awake) == restricted) sched_setaffinity(0, sizeof allowed_, &allowed_);
 }
 
 TAGMA_COLD TAGMA_DECL bool sleeping_place::keep_off_caller(pthread_t who) {
-  // In this order: a thread that is not restricted any more and sleeps again has read what it was allowed.
-  if (restricted_.load() || !asleep_.load()) return false;
   const int here = sched_getcpu();
-  if (here < 0 || here >= CPU_SETSIZE || pthread_getaffinity_np(who, sizeof allowed_, &allowed_) != 0) return false;
+  if (state_.load() != asleep || here < 0 || here >= CPU_SETSIZE) return false;
+  if (pthread_getaffinity_np(who, sizeof allowed_, &allowed_) != 0) return false;
   cpu_set_t others = allowed_;
   CPU_CLR(static_cast<std::size_t>(here), &others);
   if (pthread_setaffinity_np(who, sizeof others, &others) != 0) return false;  // the system refuses an empty set
-  restricted_.store(true);
-  // Whoever was woken by somebody else meanwhile may not have seen that.
-  if (!asleep_.load()) pthread_setaffinity_np(who, sizeof allowed_, &allowed_), restricted_.store(false);
+  if (!state_.replace(asleep, restricted))                                     // somebody else has woken it
+    pthread_setaffinity_np(who, sizeof allowed_, &allowed_);
   return true;
 }
 #else

@@ -19,9 +19,42 @@
 namespace tagma::device {
 namespace cpu::detail {
 
+/// The longest rows of a second matrix whose terms are added in parts, whose sums have places on the stack.
+template <class T>
+inline constexpr std::int64_t most_parted = 8192 / static_cast<std::int64_t>(sizeof(T));
+
+/// How many parts the terms of a product are added in: of one row by a matrix with rows that are short and many. Who
+/// reads a part of each of these rows reads slower than who reads some of them whole, and other threads the others.
+template <class T>
+[[nodiscard]] std::int64_t parts_of_terms(const gemm_args<T>& g) {
+  if (g.m > 1 || g.transpose_b || g.n > most_parted<T>) return 1;
+  const std::int64_t wanted = g.n * g.k / (1 << 17);
+  return wanted < 8 ? wanted : 8;
+}
+
+/// Adds the terms in parts, and the sums of these in their order.
+template <class T>
+TAGMA_COLD void add_parts_of_terms(const gemm_args<T>& g, std::int64_t parts, const run_context& context) {
+  alignas(64) T sums[7 * most_parted<T>];
+  const std::int64_t terms = pieces(g.k, parts), next = g.transpose_a ? g.lda : 1;
+  parts = pieces(g.k, terms);
+  context.threads->parallel_for(parts, [&](std::int64_t t) {
+    gemm_args<T> part = g;
+    const std::int64_t first = t * terms;
+    part.a += first * next, part.b += first * g.ldb;
+    if (t > 0) part.c = sums + (t - 1) * g.n;
+    part.k = t + 1 < parts ? terms : g.k - first;
+    few_rows_product(part);
+  });
+  for (std::int64_t t = 1; t < parts; ++t)
+    for (std::int64_t j = 0; j < g.n; ++j) g.c[j] += sums[(t - 1) * g.n + j];
+}
+
 template <class T>
 void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context) {
   const bool few = has_few_rows(g);
+  if (few)
+    if (const std::int64_t parts = parts_of_terms(g); parts > 1) return add_parts_of_terms(g, parts, context);
   const product_split split(g.m, g.n, g.k, repeated, few);
   if (split.parts == 1) return gemm(g, few);
   context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t), few); });
