@@ -24,11 +24,11 @@ struct tagma::device::movement<on_paper> {
         to.as<float>()[(to_first[0] + i) * to.dims[1] + to_first[1] + j] =
             from.as<float>()[(from_first[0] + i) * from.dims[1] + from_first[1] + j];
   }
-  static void clear(const operand& to, const run_context&) {
-    for (extent i = 0; i < to.elements(); ++i) to.as<float>()[i] = 0;
-  }
-  static void spread(const operand& to, const operand& value, const run_context&) {
-    for (extent i = 0; i < to.elements(); ++i) to.as<float>()[i] = *value.as<float>();
+  static void pad_box(const operand& from, const operand& to, const extent* to_first, const std::byte* value,
+                      const run_context& context) {
+    for (extent i = 0; i < to.elements(); ++i)
+      to.as<float>()[i] = value == nullptr ? 0 : *reinterpret_cast<const float*>(value);
+    move_box(from, at_the_front, to, to_first, from.dims, context);
   }
 };
 

@@ -13,8 +13,8 @@ namespace tagma::device {
 
 /// How a device moves elements. A specialisation has these functions, each with the context of the run:
 ///   move_box(from, from_first, to, to_first, extents): a box, where it begins in each of the two tensors
-///   clear(to): every element is zero; of strings, empty
-///   spread(to, value): every element is that one
+///   pad_box(from, to, to_first, value): a whole tensor, where it begins in the other one, and one element everywhere
+///                                       around it; without one zeros, and empty strings
 template <class Device>
 struct movement;
 
@@ -34,8 +34,7 @@ template <class Device>
 void slice_gradient(const kernel_args& args, const run_context& context) {
   extent first[max_rank]{};
   op::slice::first_positions(args.out.dims, args.attributes, first);
-  movement<Device>::clear(args.out, context);
-  movement<Device>::move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
+  movement<Device>::pad_box(args.in[0], args.out, first, nullptr, context);
 }
 
 template <class Device>
@@ -43,8 +42,7 @@ void pad(const kernel_args& args, const run_context& context) {
   if (args.out.elements() == 0) return;
   extent first[max_rank]{};
   for (int i = 0; i < args.out.dims.rank; ++i) first[i] = args.attributes[2 * static_cast<std::size_t>(i)];
-  movement<Device>::spread(args.out, args.in[1], context);
-  movement<Device>::move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
+  movement<Device>::pad_box(args.in[0], args.out, first, args.in[1].data, context);
 }
 
 template <class Device>
@@ -79,8 +77,7 @@ template <class Device>
 void part_into_whole(const kernel_args& args, const run_context& context) {
   extent first[max_rank]{};
   first[args.attributes[0]] = op::concat_part::begin(args.in, args.attributes, args.out.dims, args.in[0].dims);
-  movement<Device>::clear(args.out, context);
-  movement<Device>::move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
+  movement<Device>::pad_box(args.in[0], args.out, first, nullptr, context);
 }
 
 }  // namespace detail
