@@ -6,7 +6,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <random>
 #include <type_traits>
 #include <vector>
 
@@ -221,6 +223,45 @@ TEST_CASE("integers of 64 bits are rounded to floats once", "[pack]") {
     CHECK(baseline[i] == expected[i]);
     CHECK(best[i] == expected[i]);
   }
+}
+
+TEMPLATE_TEST_CASE("floating numbers become integers of 64 bits, whatever their neighbours are", "[pack]", float,
+                   double) {
+  using T = TestType;
+  using loop = convert_loop<std::int64_t, T>;
+  const T most = std::is_same_v<T, float> ? T(0x1.fffffep62) : T(0x1.fffffffffffffp62);
+  const T shorter = std::is_same_v<T, float> ? T(0x1.fffffep30) : T(0x1.ffffffffcp30);
+  const T beyond[] = {0x1p31, -0x1p31, shorter, -shorter, 0x1.8p31, 0x1p32, -0x1p32, 0x1p62, most, -most, -0x1p63};
+  std::mt19937_64 random(11);
+  bool right = true;
+  for (int round = 0; round < 4000; ++round) {
+    T in[8];
+    for (T& x : in) {
+      x = static_cast<T>(static_cast<std::int64_t>(random()) >> (round % 4 == 0 ? random() % 63 : 33 + random() % 30));
+      x += static_cast<T>(random() % 8) / T(8);
+      if (random() % 16 == 0) x = static_cast<T>(0);
+      if (x >= T(0x1p63)) x = most;
+    }
+    if (round % 3 == 0) in[random() % 8] = beyond[random() % std::size(beyond)];
+    std::int64_t baseline[8], best[8];
+    cpu::run_baseline<loop, std::int64_t*, const T*>(static_cast<std::int64_t*>(baseline), static_cast<const T*>(in));
+    cpu::dispatch<loop>(static_cast<std::int64_t*>(best), static_cast<const T*>(in));
+    for (int i = 0; i < 8; ++i)
+      right = right && baseline[i] == static_cast<std::int64_t>(in[i]) && best[i] == baseline[i];
+  }
+  CHECK(right);
+#if defined(__x86_64__)
+  // No meaning is promised, but the other lanes keep theirs.
+  const T limits[] = {std::numeric_limits<T>::quiet_NaN(), -std::numeric_limits<T>::infinity(), T(0x1p63), T(0x1p100)};
+  for (const T limit : limits)
+    for (int at = 0; at < 8; ++at) {
+      T in[8] = {1, -2, T(3.75), T(-4.75), 0x1p40, -0x1p31, 7, 0};
+      in[at] = limit;
+      std::int64_t best[8];
+      cpu::dispatch<loop>(static_cast<std::int64_t*>(best), static_cast<const T*>(in));
+      for (int i = 0; i < 8; ++i) CHECK(best[i] == (i == at ? INT64_MIN : static_cast<std::int64_t>(in[i])));
+    }
+#endif
 }
 
 TEMPLATE_TEST_CASE("arithmetic of floating packs", "[pack]", float, double) {
