@@ -304,6 +304,44 @@ TEMPLATE_TEST_CASE("the first NaN is the extreme", "", float, double, tg::float1
   check(op::argmin{});
 }
 
+TEST_CASE("positions of extremes along any axis of random extents, with zeros of both signs, infinities and NaN") {
+  std::mt19937 random(7);
+  const auto below = [&random](unsigned n) { return static_cast<tg::extent>(random() % n); };
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const float values[] = {0.0f, -0.0f, 1, -1, 2.5f, -2.5f, infinity, -infinity, 3e38f, -3e38f, nan, -nan};
+  for (int round = 0; round < 150; ++round) {
+    const int axis = round % 3;
+    tg::shape dims{below(9) + 1, below(9) + 1, below(9) + 1};
+    if (round % 5 == 0) dims[(axis + 1) % 3] = below(2000) + 1;
+    if (round % 7 == 0) dims[axis] = below(300) + 1;
+    INFO("round " << round << ": axis " << axis << " of " << tg::to_string(dims));
+    tg::tensor<float> x(dims);
+    const unsigned kinds = round % 4 == 0 ? 12 : round % 4 == 1 ? 10 : round % 4 == 2 ? 8 : 6;
+    for (float& v : x.span()) v = values[below(kinds)];
+    if (round % 4 == 2)
+      for (tg::extent i = below(50); i < dims.elements(); i += 50) x[i] = nan;
+    const tg::extent n = dims[axis], inner = dims.elements(axis + 1, 3), outer = dims.elements(0, axis);
+    for (const bool largest : {true, false})
+      for (const int threads : {1, 3}) {
+        tg::tensor<std::int64_t> out(tg::shape{outer * inner});
+        const std::vector<tg::ir::attribute> attributes{1 << axis, 0};
+        largest ? tg::test::call_with<op::argmax>({.threads = threads}, out, attributes, x)
+                : tg::test::call_with<op::argmin>({.threads = threads}, out, attributes, x);
+        bool right = true;
+        for (tg::extent r = 0; r < outer * inner; ++r) {
+          const tg::extent first = r / inner * n * inner + r % inner;
+          tg::extent best = 0;
+          for (tg::extent k = 1; k < n; ++k) {
+            const float a = x[first + k * inner], b = x[first + best * inner];
+            if (b == b && (a != a || (largest ? a > b : a < b))) best = k;
+          }
+          right = right && out[r] == best;
+        }
+        CHECK(right);
+      }
+  }
+}
+
 TEMPLATE_TEST_CASE("extremes of long rows, whatever the threads", "", float, double, std::int32_t, tg::bfloat16) {
   using T = TestType;
   for (const tg::extent n : {1, 7, 31, 32, 33, 300}) {
