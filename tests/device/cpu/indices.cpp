@@ -2,6 +2,7 @@
 #include "tagma/device/cpu/indices.hpp"
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "support/errors.hpp"
 #include "tagma/order.hpp"
@@ -16,6 +17,11 @@ TEST_CASE("indices are checked against the extent of their axis") {
   tg::device::cpu::check_indices(good, 3, 5);
   tg::device::cpu::check_indices(bytes, 1, 256);
   tg::device::cpu::check_indices(good, 0, 0);
+  using tg::device::cpu::are_indices;
+  CHECK((are_indices(good, 3, 5) && are_indices(bytes, 1, 256) && are_indices(good, 0, 0)));
+  CHECK(are_indices(good, 3, std::numeric_limits<tg::extent>::max()));
+  CHECK(!(are_indices(good, 1, 0) || are_indices(good, 3, 4) || are_indices(high, 2, 5) || are_indices(low, 3, 5)));
+  CHECK(!(are_indices(far_below, 1, 5) || are_indices(bytes, 1, 255)));
   CHECK(text_of([&] { tg::device::cpu::check_indices(high, 2, 5); }) ==
         "OutOfRange: index 5 at position 1 is not below the extent of the axis, 5");
   CHECK(text_of([&] { tg::device::cpu::check_indices(low, 3, 5); }) ==

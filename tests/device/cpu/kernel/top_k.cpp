@@ -2,9 +2,11 @@
 #include "tagma/device/cpu/kernel/top_k.hpp"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
+#include <random>
 #include <vector>
 
 #include "support/kernel_call.hpp"
@@ -129,5 +131,48 @@ TEST_CASE("positions beyond the last axis are refused before anything is read or
                       Catch::StartsWith("OutOfRange"));
     CHECK(values == sevens);
     CHECK(back == eights);
+  }
+}
+
+TEMPLATE_TEST_CASE("rows of positions are the same whatever threads share them", "", float, double, tg::float16,
+                   tg::bfloat16, std::int8_t, std::int32_t, std::int64_t) {
+  using T = TestType;
+  using wide = tg::device::compute_t<T>;
+  std::mt19937 random(31);
+  const auto below = [&random](unsigned n) { return static_cast<tg::extent>(random() % n); };
+  std::vector<std::array<tg::extent, 3>> extents{{1, 1, 1}, {1, 50000, 50001}, {70001, 1, 2}, {0, 3, 3}, {5, 0, 3}};
+  for (int round = 0; round < 4; ++round) extents.push_back({below(5000) + 1, below(20) + 1, below(20) + 1});
+  for (const auto& [rows, n, size] : extents) {
+    INFO(rows << " rows of " << n << " positions in an axis of " << size);
+    tg::tensor<T> in(tg::shape{rows, size}), values(tg::shape{rows, n}), back(tg::shape{rows, size});
+    for (T& v : in.span()) v = T(static_cast<float>(below(100)));
+    tg::tensor<std::int64_t> at(tg::shape{rows, n});
+    for (std::int64_t& v : at.span()) v = below(static_cast<unsigned>(size));
+    tg::tensor<T> expected(values.dims()), sums(in.dims());
+    for (tg::extent i = 0; i < rows * n; ++i) {
+      expected[i] = in[i / n * size + at[i]];
+      T& sum = sums[i / n * size + at[i]];
+      sum = T(static_cast<wide>(sum) + static_cast<wide>(expected[i]));
+    }
+    for (const int threads : {1, 2, 5}) {
+      tg::test::call_with<tg::op::gather_last>({.threads = threads}, values, {}, in, at);
+      for (T& v : back.span()) v = T(1.0f);
+      tg::test::call_with<tg::op::scatter_last>({.threads = threads}, back, {}, values, at, in);
+      CHECK(values == expected);
+      CHECK(back == sums);
+    }
+  }
+}
+
+TEST_CASE("the first position beyond the last axis is told, whatever threads there are") {
+  const tg::tensor<float> in(tg::shape{40'000, 3});
+  tg::tensor<float> values(tg::shape{40'000, 2}), back(in.dims());
+  tg::tensor<std::int64_t> at(values.dims());
+  at[51'002] = -7, at[51'003] = 3, at[79'999] = 4;
+  for (const int threads : {1, 4}) {
+    CHECK_THROWS_WITH((tg::test::call_with<tg::op::gather_last>({.threads = threads}, values, {}, in, at)),
+                      "OutOfRange: index -7 at position 51002 is not below the extent of the axis, 3");
+    CHECK_THROWS_WITH((tg::test::call_with<tg::op::scatter_last>({.threads = threads}, back, {}, values, at, in)),
+                      "OutOfRange: index -7 at position 51002 is not below the extent of the axis, 3");
   }
 }

@@ -5,6 +5,7 @@
 /// The largest elements of each row on the CPU: a heap of the positions of the best so far, kept in the result itself;
 /// short rows are sorted.
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/indices.hpp"
@@ -136,14 +137,28 @@ void top_k(const kernel_args& args, const run_context& context) {
   });
 }
 
+/// Runs `some(first, last)` over rows of `n` positions in an axis of `size` elements, each time when all of these have
+/// been looked at, while they are in the cache. The first one that is none is told, whatever threads share the rows.
+template <class Some>
+void over_positions(const std::int64_t* position, std::int64_t rows, std::int64_t n, extent size,
+                    const run_context& context, const Some& some) {
+  atomic<bool> wrong{false};
+  over_pieces(rows, 16 * n, context, [&](std::int64_t first, std::int64_t last) {
+    if (are_indices(position + first * n, (last - first) * n, size))
+      some(first, last);
+    else
+      wrong.store(true, memory_order::relaxed);
+  });
+  if (wrong.load(memory_order::relaxed)) check_indices(position, rows * n, size);
+}
+
 template <class T>
 void gather_last(const kernel_args& args, const run_context& context) {
   const row_extents in(args.in[0].dims), out(args.out.dims);
   const auto* const position = args.in[1].as<const std::int64_t>();
-  check_indices(position, args.out.elements(), in.n);
   const T* const from = args.in[0].as<const T>();
   T* const to = args.out.as<T>();
-  over_pieces(out.rows, 16 * out.n, context, [&](std::int64_t first, std::int64_t last) {
+  over_positions(position, out.rows, out.n, in.n, context, [=](std::int64_t first, std::int64_t last) {
     for (std::int64_t r = first; r < last; ++r)
       for (std::int64_t i = r * out.n; i < (r + 1) * out.n; ++i) to[i] = from[r * in.n + position[i]];
   });
@@ -153,11 +168,11 @@ template <class T>
 void scatter_last(const kernel_args& args, const run_context& context) {
   const row_extents in(args.in[0].dims), out(args.out.dims);
   const auto* const position = args.in[1].as<const std::int64_t>();
-  check_indices(position, args.in[0].elements(), out.n);
-  fill_zero(args.out);
   const T* const from = args.in[0].as<const T>();
   T* const to = args.out.as<T>();
-  over_pieces(in.rows, 16 * in.n, context, [&](std::int64_t first, std::int64_t last) {
+  over_positions(position, in.rows, in.n, out.n, context, [=](std::int64_t first, std::int64_t last) {
+    std::memset(static_cast<void*>(to + first * out.n), 0,
+                static_cast<std::size_t>((last - first) * out.n) * sizeof(T));
     for (std::int64_t r = first; r < last; ++r)
       for (std::int64_t i = r * in.n; i < (r + 1) * in.n; ++i) {
         T& sum = to[r * out.n + position[i]];
