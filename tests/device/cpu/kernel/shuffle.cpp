@@ -21,7 +21,8 @@ tg::tensor<std::int64_t> draw(tg::extent n, const tg::test::call_options& option
 }  // namespace
 
 TEST_CASE("a random permutation is the order of the words of its stream, the run counting from 1") {
-  for (const tg::extent n : {0, 1, 2, 20, 33, 1001, 16384, 20000, 100003, 1200000}) {
+  for (const tg::extent n :
+       {0, 1, 2, 15, 16, 17, 18, 20, 32, 33, 34, 49, 257, 1001, 4095, 16383, 16384, 20000, 100003, 1200000, 3000001}) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [](std::int64_t a, std::int64_t b) {
