@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <random>
+#include <vector>
 
 #include "support/gradient_check.hpp"
+#include "support/kernel_call.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
@@ -178,6 +181,69 @@ TEST_CASE("bands of rows are the image, and see what it sees", "[conv]") {
 TEST_CASE("16-bit convolutions are computed in float and rounded once", "[conv]") {
   convolution_check<tg::float16, tg::conv_options{.padding = tg::same_padding}, 3, 3, 3, 5>::run({{2, 5, 6, 0}}, 1e-3);
   convolution_check<tg::bfloat16, tg::conv_options{.stride = 2}, 3, 3, 3, 5>::run({{2, 5, 6, 0}}, 5e-3);
+}
+
+TEMPLATE_TEST_CASE("16-bit convolutions of single elements are what their definition says, by any threads", "[conv]",
+                   tg::float16, tg::bfloat16) {
+  using T = TestType;
+  namespace op = tg::op;
+  const auto attributes_of = [](tg::extent height, tg::extent width) {
+    const auto& packed = tg::detail::conv_attributes<tg::conv_options{}>;
+    std::vector<tg::ir::attribute> all(packed.values, packed.values + 3);
+    if (height > 0) all.insert(all.end(), {height, width});
+    return all;
+  };
+  std::mt19937 random(41);
+  const auto below = [&random](unsigned n) { return static_cast<tg::extent>(random() % n) + 1; };
+  std::vector<std::array<tg::extent, 5>> all{{1, 1, 1, 1, 1},   {1, 1, 1, 3, 5},     {2, 5, 3, 1, 7},
+                                             {3, 7, 9, 17, 33}, {8, 14, 14, 64, 64}, {1, 40, 50, 130, 32},
+                                             {2, 8, 8, 256, 1}, {0, 4, 4, 8, 8}};
+  for (int round = 0; round < 8; ++round) all.push_back({below(5), below(9), below(9), below(70), below(70)});
+  for (const auto& [images, height, width, channels, filters] : all) {
+    INFO(images << " x " << height << " x " << width << " x " << channels << " by " << filters);
+    const auto seed = static_cast<int>(random() % 1000);
+    const auto x = numbers<T>({images, height, width, channels}, seed),
+               w = numbers<T>({1, 1, channels, filters}, seed + 1),
+               dy = numbers<T>({images, height, width, filters}, seed + 2);
+    const reference expected(x, w, dy, tg::conv_options{});
+    tg::tensor<T> y(dy.dims()), dx(x.dims()), dw(w.dims()), other_y(y.dims()), other_dx(x.dims()), other_dw(w.dims());
+    const auto run = [&, h = height, v = width](int threads, tg::tensor<T>& forward, tg::tensor<T>& by_x,
+                                                tg::tensor<T>& by_w) {
+      tg::test::call_with<op::conv2d>({.threads = threads}, forward, attributes_of(0, 0), x, w);
+      tg::test::call_with<op::conv2d_input_gradient>({.threads = threads}, by_x, attributes_of(h, v), dy, w);
+      tg::test::call_with<op::conv2d_filter_gradient>({.threads = threads}, by_w, attributes_of(0, 0), x, dy);
+    };
+    run(1, y, dx, dw);
+    check_close(y, expected.y, 5e-3);
+    check_close(dx, expected.dx, 5e-3);
+    check_close(dw, expected.dw, 5e-3);
+    for (const int threads : {2, 5}) {
+      run(threads, other_y, other_dx, other_dw);
+      const auto same = [](const tg::tensor<T>& a, const tg::tensor<T>& b) {
+        return std::equal(a.begin(), a.end(), b.begin(), [](T p, T q) { return p.bits == q.bits; });
+      };
+      CHECK(same(y, other_y));
+      CHECK(same(dx, other_dx));
+      CHECK(same(dw, other_dw));
+    }
+  }
+}
+
+TEST_CASE("16-bit filters of one element with steps, borders, groups or a bias", "[conv]") {
+  using T = tg::bfloat16;
+  constexpr double t = 5e-3;
+  convolution_check<T, tg::conv_options{}, 1, 1, 8, 16>::run({{2, 6, 7, 0}, {1, 1, 1, 0}}, t);
+  convolution_check<T, tg::conv_options{.stride = 2}, 1, 1, 8, 16>::run({{2, 6, 7, 0}}, t);
+  convolution_check<T, tg::conv_options{.padding = {1, 1, 1, 1}}, 1, 1, 8, 16>::run({{2, 6, 7, 0}}, t);
+  convolution_check<T, tg::conv_options{.groups = 2}, 1, 1, 8, 16>::run({{2, 6, 7, 0}}, t);
+  // The sum and the bias are rounded once, together.
+  const tg::tensor<T> x(tg::shape{1, 1, 1, 1}, {T(1 + 1 / 128.0f)}), w = x, bias(tg::shape{1}, {T(-1 - 1 / 64.0f)});
+  tg::tensor<T> y(tg::shape{1, 1, 1, 1});
+  const auto& packed = tg::detail::conv_attributes<tg::conv_options{}>;
+  std::vector<tg::ir::attribute> attributes(packed.values, packed.values + 3);
+  attributes.push_back(1);
+  tg::test::call<tg::op::conv2d_bias>(y, attributes, x, w, bias);
+  CHECK(static_cast<float>(y[0]) == 1 / 16384.0f);
 }
 
 TEMPLATE_TEST_CASE("bias and relu belong to the convolution", "[conv]", float, double) {

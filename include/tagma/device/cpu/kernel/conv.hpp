@@ -9,6 +9,7 @@
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/conv_onednn.hpp"
+#include "tagma/device/cpu/kernel/matmul_onednn.hpp"
 #include "tagma/device/cpu/onednn_primitives.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
 
@@ -212,10 +213,45 @@ struct widened_copy<T> {
   }
 };
 
+/// A convolution of bfloat16 images whose windows are single elements, as a product of matrices that are not widened.
+/// There is none for other element types.
+template <class T>
+struct element_product {
+  static constexpr bool exists = false;
+};
+#if TAGMA_ONEDNN_PRIMITIVES
+template <class T>
+  requires(std::is_same_v<T, bfloat16>)
+struct element_product<T> {
+  static constexpr bool exists = true;
+  gemm_args<T> g;
+  owned<bfloat_product<T>> product;
+
+  /// Leaves `product` empty where it would not be quick, or where a sum is not what is rounded.
+  TAGMA_COLD void make(const conv_problem& p, conv_role role, const conv_epilogue& after, bool repeated) {
+    if (!p.sees_elements() || after.biased) return;
+    const std::int64_t positions = bounded_product(p.images, p.positions()), c = p.channels, f = p.filters;
+    if (plays(role, conv_role::forward))
+      g = {false, false, positions, f, c, nullptr, c, nullptr, f, nullptr, f};
+    else if (plays(role, conv_role::input_gradient))
+      g = {false, true, positions, c, f, nullptr, f, nullptr, f, nullptr, c};
+    else
+      g = {true, false, c, f, positions, nullptr, c, nullptr, f, nullptr, f};
+    product = bfloat_product<T>::make(g, repeated);
+  }
+  void run(const kernel_args& args, const run_context& context) const {
+    gemm_args<T> all = g;
+    all.a = args.in[0].as<const T>(), all.b = args.in[1].as<const T>(), all.c = args.out.as<T>();
+    product->run(all, context);
+  }
+};
+#endif
+
 template <class T>
 struct conv_state final : kernel_state {
   using C = compute_t<T>;
   explicit conv_state(const conv_epilogue& epilogue) : after(epilogue) {}
+  element_product<T> elements;
   owned<matrix_convolution<C>> matrices;
 #if TAGMA_ONEDNN_PRIMITIVES
   owned<onednn_convolution> library;
@@ -231,6 +267,10 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
   conv_problem p(role, args);
   auto state = make_owned<conv_state<T>>(conv_epilogue(role, args));
   if (p.images == 0 || args.out.elements() == 0) return state;
+  if constexpr (element_product<T>::exists) {
+    state->elements.make(p, role, state->after, args.repeated);
+    if (state->elements.product != nullptr) return state;
+  }
   p.split(plays(role, conv_role::filter_gradient) ? 8 : 16, 4e6);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
@@ -256,6 +296,8 @@ template <class T>
 TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
   auto& s = *static_cast<conv_state<T>*>(args.state);
+  if constexpr (element_product<T>::exists)
+    if (s.elements.product != nullptr) return s.elements.run(args, context);
   C* out = s.out.room(args.out);
   bool done = false;
   const C* a = s.a.widen(args.in[0]);
