@@ -215,8 +215,11 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
   const std::int64_t count = one_row ? e.inner : e.rows;
   const bool small = e.rows * e.inner <= 2 * task_elements;
   const std::int64_t elements = small ? small_task_elements : task_elements;
-  const std::int64_t each = one_row ? elements : 1 + (elements - 1) / (e.inner > 0 ? e.inner : 1);
+  std::int64_t each = one_row ? elements : 1 + (elements - 1) / (e.inner > 0 ? e.inner : 1);
   if (count < 2 * each) return part(args, 0, count);
+  // As many as two threads share evenly, or four, of whole lines of the cache.
+  const std::int64_t line = one_row ? 64 : 1;
+  each = pieces(pieces(count, pieces(pieces(count, each), 4) * 4), line) * line;
   context.threads->parallel_for(
       pieces(count, each),
       [&](std::int64_t t) {
