@@ -25,33 +25,15 @@ TAGMA_INLINE auto goes_beyond(const P& x, const P& best) {
 template <class T, bool Largest>
 TAGMA_INLINE void extreme_one_by_one(const T* from, std::int64_t n, std::int64_t stride, std::int64_t* to) {
   using C = compute_t<T>;
+  C best = static_cast<C>(*from);
   std::int64_t where = 0;
   for (std::int64_t k = 1; k < n; ++k) {
-    const auto x = static_cast<C>(from[k * stride]), best = static_cast<C>(from[where * stride]);
-    if (!(Largest ? x <= best : x >= best) && best == best) where = k;
+    const auto x = static_cast<C>(from[k * stride]);
+    const bool beyond = !(Largest ? x <= best : x >= best) & (best == best);  // without a branch, which nothing foretells
+    where = beyond ? k : where;
+    best = beyond ? x : best;
   }
   *to = where;
-}
-
-/// Positions of the extremes of four rows or columns of floats: without branches, which nothing foretells, and without
-/// turning them.
-/// @param from where each begins; elements are `stride` apart
-/// @return false if there may be a NaN
-template <bool Largest>
-TAGMA_INLINE bool extremes_of_four(const float* const* from, std::int64_t n, std::int64_t stride, std::int64_t* to) {
-  using P = pack<float, 4>;
-  const float *const a = from[0], *const b = from[1], *const c = from[2], *const d = from[3];
-  P best{{*a, *b, *c, *d}}, sum = best;
-  pack<std::int32_t, 4> where{}, k{};
-  for (std::int64_t i = stride; i < n * stride; i += stride) {
-    const P x{{a[i], b[i], c[i], d[i]}};
-    k = k + 1;
-    sum = sum + x;
-    where = select(Largest ? x > best : x < best, k, where);
-    best = Largest ? larger(x, best) : smaller(x, best);
-  }
-  for (int r = 0; r < 4; ++r) to[r] = where.v[r];
-  return !any(sum != sum);
 }
 
 /// Positions of the extremes of columns, of `n` rows that are `stride` elements apart.

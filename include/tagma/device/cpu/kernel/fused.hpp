@@ -218,8 +218,8 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
   std::int64_t each = one_row ? elements : 1 + (elements - 1) / (e.inner > 0 ? e.inner : 1);
   if (count < 2 * each) return part(args, 0, count);
   // As many as two threads share evenly, or four, of whole lines of the cache.
-  const std::int64_t line = one_row ? 64 : 1;
-  each = pieces(pieces(count, pieces(pieces(count, each), 4) * 4), line) * line;
+  const std::int64_t parts = (count / each + 4) & ~std::int64_t{3}, line = one_row ? 63 : 0;
+  each = (count / parts + 1 + line) & ~line;
   context.threads->parallel_for(
       pieces(count, each),
       [&](std::int64_t t) {

@@ -5,7 +5,6 @@
 /// Reductions on the CPU. Sums use fixed trees that depend on the shape alone: the bytes do not depend on the threads.
 
 #include <cstring>
-#include <limits>
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/extremes.hpp"
@@ -467,10 +466,10 @@ void extremes_of_rows(const T* from, std::int64_t rows, std::int64_t n, std::int
   }
 }
 
-/// Position of an extreme along the one reduced axis. Of floats, which trainers look at for few rows, four at a time:
-/// more packs would take longer to compile than they save.
+/// Position of an extreme along the one reduced axis. Of floats, which trainers look at for few rows, one by one: packs
+/// would take longer to compile than they save.
 template <class T, bool Largest>
-TAGMA_COLD void arg_extreme(const kernel_args& args, const run_context& context) {
+TAGMA_COLD void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_context& context) {
   const shape& in = args.in[0].dims;
   int axis = 0;
   while (!((args.attributes[0] >> axis) & 1)) ++axis;
@@ -480,19 +479,8 @@ TAGMA_COLD void arg_extreme(const kernel_args& args, const run_context& context)
   const T* from = args.in[0].as<const T>();
   auto* to = args.out.as<std::int64_t>();
   if constexpr (std::is_same_v<T, float>) {
-    const std::int64_t all = outer * inner, per_task = pieces(elements_of_task, n);
-    context.threads->parallel_for(pieces(all, per_task), [&](std::int64_t t) {
-      const std::int64_t first = t * per_task, end = first + per_task < all ? first + per_task : all;
-      const auto begin = [&](std::int64_t i) { return from + (inner == 1 ? i : i / inner * inner) * (n - 1) + i; };
-      for (std::int64_t i = first; i < end;) {
-        std::int64_t some = i + 4 <= end && n <= std::numeric_limits<std::int32_t>::max() ? 4 : 1;
-        if (some == 4) {
-          const float* const rows[] = {begin(i), begin(i + 1), begin(i + 2), begin(i + 3)};
-          if (extremes_of_four<Largest>(rows, n, inner, to + i)) some = 0, i += 4;
-        }
-        for (; some > 0; --some, ++i) extreme_one_by_one<T, Largest>(begin(i), n, inner, to + i);
-      }
-    });
+    for (std::int64_t i = 0; i < outer * inner; ++i)
+      extreme_one_by_one<T, Largest>(from + i / inner * n * inner + i % inner, n, inner, to + i);
   } else {
     // Rows of one column, or strips of columns.
     constexpr std::int64_t widest = extremes_of_columns<T, Largest>::widest;
