@@ -29,7 +29,8 @@ TAGMA_INLINE void extreme_one_by_one(const T* from, std::int64_t n, std::int64_t
   std::int64_t where = 0;
   for (std::int64_t k = 1; k < n; ++k) {
     const auto x = static_cast<C>(from[k * stride]);
-    const bool beyond = !(Largest ? x <= best : x >= best) & (best == best);  // without a branch, which nothing foretells
+    const bool beyond =
+        !(Largest ? x <= best : x >= best) & (best == best);  // without a branch, which nothing foretells
     where = beyond ? k : where;
     best = beyond ? x : best;
   }
