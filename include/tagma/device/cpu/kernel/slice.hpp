@@ -13,7 +13,8 @@
 namespace tagma::device {
 namespace cpu::detail {
 
-/// One element over and over again.
+/// One element over and over again; a template for the same reason as `padded_rows`.
+template <class>
 struct repeated_element {
   static constexpr std::int64_t length = 64;
   alignas(64) std::byte bytes[length]{};
@@ -41,9 +42,11 @@ struct repeated_element {
 
 /// A tensor with one element all around it. Trailing axes without any, and the one before them, are one row of bytes;
 /// each byte is written once.
+/// @tparam Operand `operand`; programs that pad nothing compile nothing of a template
+template <class Operand>
 class padded_rows {
  public:
-  padded_rows(const operand& from, const operand& to, const extent* first, const std::byte* value)
+  padded_rows(const Operand& from, const Operand& to, const extent* first, const std::byte* value)
       : from_(from), to_(to), first_(first), value_(value, size_of(to.type)), outer_(to.dims.rank) {
     middle_ = row_ = static_cast<std::int64_t>(size_of(to.type));
     bool whole = true;
@@ -109,7 +112,7 @@ class padded_rows {
         if (gap == 0) continue;
         std::byte* right = to + left_ + middle_;
         value_.fill(to, left_);
-        if (gap <= repeated_element::length)
+        if (gap <= repeated_element<Operand>::length)
           copy_rows(right, row_, value_.bytes, 0, some - 1, gap);
         else
           for (std::int64_t i = 0; i + 1 < some; ++i) value_.fill(right + i * row_, gap);
@@ -130,9 +133,9 @@ class padded_rows {
     value_.fill(to + right, end - right);
   }
 
-  const operand &from_, &to_;
+  const Operand &from_, &to_;
   const extent* first_;
-  repeated_element value_;
+  repeated_element<Operand> value_;
   int outer_;
   std::int64_t left_ = 0, middle_, row_;  // bytes
 };
@@ -150,9 +153,10 @@ struct movement<on_cpu> {
     }
     cpu::copy_box(to.data, from.data, b, size_of(to.type), context);
   }
-  static void pad_box(const operand& from, const operand& to, const extent* to_first, const std::byte* value,
+  template <class Operand>
+  static void pad_box(const Operand& from, const Operand& to, const extent* to_first, const std::byte* value,
                       const run_context& context) {
-    if (to.elements() > 0) cpu::detail::padded_rows(from, to, to_first, value).write(context);
+    if (to.elements() > 0) cpu::detail::padded_rows<Operand>(from, to, to_first, value).write(context);
   }
 };
 
