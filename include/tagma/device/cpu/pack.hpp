@@ -190,22 +190,20 @@ TAGMA_INLINE pack<float, W> to_odd_float(const pack<T, W>& p) {
   }
 }
 
-/// AVX2 converts floating numbers to integers of 32 bits alone: those of 64 bits are lengthened where all lanes are of
-/// magnitudes below 2^31, which no NaN is, and converted one by one otherwise.
-template <class U, class T, int W>
-inline constexpr bool may_be_short =
+/// Whether floating numbers become integers of 64 bits by way of those of 32, to which alone AVX2 converts them.
 #if defined(__x86_64__) && !defined(__AVX512DQ__)
-    floating<T>&& same<U, std::int64_t>&& W == default_width;
+inline constexpr bool by_short_integers = true;
 #else
-    false;
+inline constexpr bool by_short_integers = false;
 #endif
-template <class T, int W>
-TAGMA_INLINE pack<std::int64_t, W> convert_if_short(const pack<T, W>& p) {
+/// They do where all lanes are of magnitudes below 2^31, which no NaN is; otherwise they are converted one by one.
+template <class U, class T, int W>
+TAGMA_INLINE pack<U, W> convert_if_short(const pack<T, W>& p) {
   using I = signed_of<T>;
   constexpr I least_long = __builtin_bit_cast(I, T(0x1p31)), sign = static_cast<I>(I(1) << (8 * sizeof(I) - 1));
   if (!any_greater(reinterpret<I>(p) & static_cast<I>(~sign), splat<pack<I, W>>(least_long - 1)))
-    return convert<std::int64_t>(convert<std::int32_t>(p));
-  return join(convert<std::int64_t>(low_half(p)), convert<std::int64_t>(high_half(p)));
+    return convert<U>(convert<std::int32_t>(p));
+  return join(convert<U>(low_half(p)), convert<U>(high_half(p)));
 }
 
 /// A pack of fewer bytes is no vector: elements are widened together, not half by half. 0: there are no such packs.
@@ -251,8 +249,9 @@ TAGMA_INLINE pack<compute_t<U>, W> convert(const pack<T, W>& p) {
   else if constexpr (!detail::floating<T> && detail::split<U, W> && sizeof(U) > 2 * sizeof(T) &&
                      static_cast<int>(sizeof(T)) * W <= detail::least_bytes)
     return convert<U>(convert<detail::twice_as_long<T>>(p));
-  else if constexpr (detail::may_be_short<U, T, W>)
-    return detail::convert_if_short(p);
+  else if constexpr (detail::by_short_integers && detail::split<U, W> && sizeof(U) == 8 && W == default_width &&
+                     detail::floating<T> && !detail::floating<U>)
+    return detail::convert_if_short<U>(p);
   else if constexpr (detail::split<T, W> || detail::split<U, W>)
     return join(convert<U>(low_half(p)), convert<U>(high_half(p)));
   else
