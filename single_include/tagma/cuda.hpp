@@ -5936,13 +5936,19 @@ struct movement<on_cuda> {
                        const shape& extents, const run_context& context) {
     cuda::move_box(from, from_first, to, to_first, extents, context);
   }
-  static void clear(const operand& to, const run_context& context) { cuda::clear_on_device(to, context); }
-  static void spread(const operand& to, const operand& value, const run_context& context) {
-    cuda::with_word(size_of(to.type), [&](auto zero) {
-      using element = decltype(zero);
-      cuda::launch<cuda::detail::spread_body<element>>(cuda::geometry::over(to.elements()), context,
-                                                       {to.as<element>(), value.as<const element>(), to.elements()});
-    });
+  static void pad_box(const operand& from, const operand& to, const extent* to_first, const std::byte* value,
+                      const run_context& context) {
+    if (value == nullptr) {
+      cuda::clear_on_device(to, context);
+    } else {
+      cuda::with_word(size_of(to.type), [&](auto zero) {
+        using element = decltype(zero);
+        cuda::launch<cuda::detail::spread_body<element>>(
+            cuda::geometry::over(to.elements()), context,
+            {to.as<element>(), reinterpret_cast<const element*>(value), to.elements()});
+      });
+    }
+    cuda::move_box(from, at_the_front, to, to_first, from.dims, context);
   }
 };
 

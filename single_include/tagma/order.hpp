@@ -923,8 +923,8 @@ struct placed_words_of {
 using placed_words = with_wide<placed_words_of<false>, placed_words_of<true>>;
 
 /// Puts positions in the order of their random words: by as many of the upper bits of these, a digit after the other,
-/// as leave hardly any two equal. What is out of place then is moved one by one; only where upper halves are equal are
-/// whole words looked at.
+/// as leave hardly any two equal. What is out of place then is moved one by one, after it was found by vectors; only
+/// where upper halves are equal are whole words looked at.
 struct random_order {
   using word = std::uint64_t;
   /// Positions that fit beside half a word.
@@ -935,47 +935,92 @@ struct random_order {
   static constexpr int first_bits = 6;
   static constexpr std::int64_t parts = 8, few_to_share = 16384;
 
-  random_key key;
-
-  [[nodiscard]] bool before(word a, word b) const {
-    if (((a ^ b) >> 32) != 0) [[likely]]
-      return a < b;
-    const word x = order_word(key, a & 0xffffffffu), y = order_word(key, b & 0xffffffffu);
-    return x != y ? x < y : a < b;
-  }
-  /// Puts what is nearly in order in order, and the positions alone to `order`, which may be the same memory.
-  void finish(word* words, std::int64_t n, word* order) const {
-    for (std::int64_t i = 1; i < n; ++i) {
-      const word own = words[i];
-      std::int64_t at = i;
-      for (; at > 0 && before(own, words[at - 1]); --at) words[at] = words[at - 1];
-      words[at] = own;
+  /// What `place` does, on any processor: shifts by what is known late are one instruction on newer ones alone.
+  struct placing {
+    using digit_counts = std::uint32_t[std::size_t{1} << digit_bits];
+    TAGMA_INLINE static void run(const random_order* of, word* words, word* other, std::int64_t n, word* order,
+                                 int used) {
+      int bits = 2;
+      while (bits < 32 - used && (n >> (bits - 2)) > 0) ++bits;
+      const int rounds = n <= few_to_order ? 0 : (bits + digit_bits - 1) / digit_bits;
+      int each = digit_bits;  // with up to two bits more: hardly anything is out of place then
+      while (rounds > 0 && (rounds * each > 32 - used || each > (bits + rounds - 1) / rounds + 2)) --each;
+      digit_counts places[2];
+      for (int r = 0; r < rounds; r += 2) {
+        const int shift = 64 - used - (rounds - r) * each;
+        const bool two = r + 1 < rounds;
+        count(words, n, shift, each, places);
+        move(words, other, n, shift, each, places[0]);
+        if (two) move(other, words, n, shift + each, each, places[1]);
+        if (!two) std::swap(words, other);
+      }
+      finish(*of, words, n);
+      for (std::int64_t i = 0; i < n; ++i) order[i] = words[i] & 0xffffffffu;
     }
-    for (std::int64_t i = 0; i < n; ++i) order[i] = words[i] & 0xffffffffu;
-  }
-  /// Orders words that are equal in their upper `used` bits.
-  /// @param other room for as many
-  void place(word* words, word* other, std::int64_t n, word* order, int used) const {
-    int bits = 2;
-    while (bits < 32 - used && (n >> (bits - 2)) > 0) ++bits;
-    const int rounds = (bits + digit_bits - 1) / digit_bits, each = (bits + rounds - 1) / rounds;
-    for (int r = n <= few_to_order ? rounds : 0; r < rounds; ++r) {
-      std::uint32_t places[std::size_t{1} << digit_bits];
-      const std::int64_t values = std::int64_t{1} << each;
-      const int shift = 64 - used - (rounds - r) * each;
-      const auto digit = [=](word w) { return static_cast<std::int64_t>(w >> shift) & (values - 1); };
-      std::memset(places, 0, static_cast<std::size_t>(values) * sizeof places[0]);
-      for (std::int64_t i = 0; i < n; ++i) ++places[digit(words[i])];
+
+   private:
+    /// Counts the values of two digits that follow each other.
+    TAGMA_INLINE static void count(const word* words, std::int64_t n, int shift, int each, digit_counts* counts) {
+      const word last = (word{1} << each) - 1;
+      std::memset(counts[0], 0, (last + 1) * sizeof counts[0][0]);
+      std::memset(counts[1], 0, (last + 1) * sizeof counts[0][0]);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const word digits = words[i] >> shift;
+        ++counts[0][digits & last];
+        ++counts[1][digits >> each & last];
+      }
+    }
+    TAGMA_INLINE static void move(const word* words, word* to, std::int64_t n, int shift, int each,
+                                  std::uint32_t* places) {
+      const word last = (word{1} << each) - 1;
       std::uint32_t next = 0;
-      for (std::int64_t v = 0; v < values; ++v) {
+      for (word v = 0; v <= last; ++v) {
         const std::uint32_t count = places[v];
         places[v] = next;
         next += count;
       }
-      for (std::int64_t i = 0; i < n; ++i) other[places[digit(words[i])]++] = words[i];
-      std::swap(words, other);
+      for (std::int64_t i = 0; i < n; ++i) to[places[words[i] >> shift & last]++] = words[i];
     }
-    finish(words, n, order);
+    /// Puts what is nearly in order in order.
+    TAGMA_INLINE static void finish(const random_order& of, word* words, std::int64_t n) {
+      using vector = typename plain_vectors<word>::type;
+      constexpr std::int64_t lanes = plain_vectors<word>::lanes, at_once = 4 * lanes;
+      for (std::int64_t i = 1, end = 0; i < n; i = end) {
+        end = i + at_once < n ? i + at_once : n;
+        if (end == i + at_once) {
+          vector behind{};  // the uppermost bit of a lane: an upper half is not above the one before it
+          for (std::int64_t k = i; k < end; k += lanes)
+            behind |= (*reinterpret_cast<const vector*>(words + k) >> 32) -
+                      (*reinterpret_cast<const vector*>(words + k - 1) >> 32) - 1;
+          word any = 0;
+          for (std::int64_t k = 0; k < lanes; ++k) any |= behind[k];
+          if (any >> 63 == 0) continue;
+        }
+        for (std::int64_t k = i; k < end; ++k) {
+          const word own = words[k];
+          std::int64_t at = k;
+          for (; at > 0 && of.before(own, words[at - 1]); --at) words[at] = words[at - 1];
+          words[at] = own;
+        }
+      }
+    }
+  };
+
+  random_key key;
+
+  [[nodiscard]] TAGMA_INLINE bool before(word a, word b) const {
+    if (((a ^ b) >> 32) != 0) [[likely]]
+      return a < b;
+    return is_before(a, b);
+  }
+  [[nodiscard]] TAGMA_COLD bool is_before(word a, word b) const {
+    const word x = order_word(key, a & 0xffffffffu), y = order_word(key, b & 0xffffffffu);
+    return x != y ? x < y : a < b;
+  }
+  /// Orders words that are equal in their upper `used` bits.
+  /// @param other room for as many
+  void place(word* words, word* other, std::int64_t n, word* order, int used) const {
+    dispatch<placing>(this, words, other, n, order, used);
   }
   void run(word* order, word* other, std::int64_t n, const run_context& context) const {
     if (n < few_to_share) {

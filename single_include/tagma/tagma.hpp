@@ -22609,6 +22609,8 @@ class wait_word {
   void change_awake() { word_.fetch_add(1); }
   void wake(int count);
   /// @}
+  /// Behind a change, whether some thread slept that may have to be woken.
+  [[nodiscard]] bool has_sleepers() const { return sleepers_.load() != 0; }
 
  private:
   void sleep(std::uint32_t seen, std::int64_t end_ns);
@@ -23979,6 +23981,9 @@ class variable_access {
 }  // namespace tagma::runtime
 
 namespace tagma {
+namespace plan {
+class step_graph;
+}  // namespace plan
 namespace runtime {
 
 /// A tensor in the memory of a device, with the extents of this run.
@@ -24112,6 +24117,8 @@ class loop_steps {
   virtual operand& base(std::size_t row) = 0;
   /// All rows have their bases, and all that follow them are known.
   virtual void finish() = 0;
+  /// Makes each loop one step. Virtual, so that programs without loops do not compile what that takes.
+  virtual void join(plan::step_graph& steps) const = 0;
   /// Does all steps, those of loops as often as they iterate, until something goes wrong.
   virtual void run(run_control& control, run_steps& steps) = 0;
   /// The memory of a block is elsewhere. Any thread may say so, for a block that no loop under way uses.
@@ -25845,6 +25852,8 @@ TAGMA_COLD TAGMA_DECL void step_graph::pass_ancestors_on() {
 
 namespace tagma::runtime {
 
+class loop_steps;
+
 /// The steps of one run, as who runs them sees them.
 class run_steps {
  public:
@@ -25883,8 +25892,8 @@ class step_runner final : public shared_work {
   TAGMA_COLD ~step_runner() = default;
 
   /// Finds out what waits for what; before that, and until `cost` is filled in, nothing may be run.
-  /// @param loops a loop is one step, its first
-  void set_plan(const plan::plan_view& plan, bool loops = false);
+  /// @param loops of the plan, if each is to be one step
+  void set_plan(const plan::plan_view& plan, const loop_steps* loops = nullptr);
   /// Gives back what a plan takes whose steps are not shared after all.
   void forget_plan();
   /// Step `s` is begun with `start`.
@@ -26060,9 +26069,9 @@ TAGMA_COLD TAGMA_DECL void name_step(run_control& control, run_steps& steps, std
   }
 }
 
-TAGMA_COLD TAGMA_DECL void step_runner::set_plan(const plan::plan_view& plan, bool loops) {
+TAGMA_COLD TAGMA_DECL void step_runner::set_plan(const plan::plan_view& plan, const loop_steps* loops) {
   graph_ = plan::step_graph(plan);
-  if (loops) graph_.join_loops();
+  if (loops != nullptr) loops->join(graph_);
   steps_ = heap_array<step_state>(graph_.size());
 }
 
@@ -26676,7 +26685,7 @@ TAGMA_COLD TAGMA_DECL bound_plan::bound_plan(const plan::plan_view& plan, const 
   if (loops_of_ != nullptr) loops_ = loops_of_(*this);
   if (accelerated_) memory_ = others_->memory_of(*this);
   if (by_plan_) {
-    runner_.set_plan(plan_, loops_ && loops_->joined);
+    runner_.set_plan(plan_, loops_ && loops_->joined ? loops_.get() : nullptr);
     if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr, true);
   } else if (!loops_ || asynchronous_) {
     share_steps(*context.threads, context.step_threads, state.access == nullptr);
@@ -26986,7 +26995,7 @@ TAGMA_COLD TAGMA_DECL double bound_plan::cost(const plan::plan_step& step) const
 TAGMA_COLD TAGMA_DECL void bound_plan::share_steps(const executor& e, int threads, bool apart) {
   const std::size_t n = plan_.steps.size();
   if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
-  runner_.set_plan(plan_, static_cast<bool>(loops_));
+  runner_.set_plan(plan_, loops_.get());
   if (asynchronous_) waits_ = waiting_(*this, &runner_, apart);
   double work = 0, in_order = 0;
   for (std::size_t s = n; s-- > 0;) {
@@ -28926,6 +28935,8 @@ class started_loops final : public loop_steps {
   [[nodiscard]] operand& base(std::size_t row) override { return rows_[row].base; }
 
   /// Sorts those that follow by their loops, and puts down what is the same in all iterations.
+  TAGMA_COLD void join(plan::step_graph& steps) const override { steps.join_loops(); }
+
   TAGMA_COLD void finish() override {
     const heap_array<follower> all(follower_count_);
     std::size_t count = 0;
@@ -29673,7 +29684,8 @@ namespace tagma::runtime {
 ///
 /// A step on some rows is its kernel with fewer of them: operands with smaller extents that begin further behind. Sums
 /// of columns go on from the rows before. So the bytes are those of whole steps. Where several threads share kernels,
-/// each takes a block, and they share the columns of a sum behind them.
+/// each takes one block after the other, and adds its rows to a sum of columns when those of the block before are in
+/// it.
 ///
 /// Steps of a group keep their order within a block, but those of a block come before earlier steps of the next one. So
 /// tensors that share memory must do so row by row. What only steps of a group read has no place but that of a block,
@@ -29703,7 +29715,7 @@ class row_blocks final : public row_steps {
   }
 
   bool run(std::size_t s, const run_context& context) override {
-    const group* const g = group_of_[s];
+    group* const g = group_of_[s];
     if (g == nullptr) return false;
     if (g->first == s) run(*g, context);
     return true;
@@ -29750,6 +29762,8 @@ class row_blocks final : public row_steps {
     aligned_bytes places;      ///< of tensors that blocks alone have, the rows of all threads
     heap_array<member> members;
     heap_array<piece> pieces;  ///< of each thread all steps, and behind them those of the last block, if it is smaller
+    heap_array<wait_word> turns;  ///< of sums of columns, how many blocks they have, from `begun` on
+    heap_array<std::uint32_t> begun;
   };
 
   row_blocks(Bound& plan, const run_context& context)
@@ -29863,7 +29877,7 @@ class row_blocks final : public row_steps {
       const bool apart = a.from == b.from && (alone_in_blocks_ ? b.row <= a.row : b.row == a.row);
       return !apart && overlap(a, 0, b);
     }
-    // A sum of columns is written when all rows of the first blocks are done.
+    // A sum of columns is written when the rows of the first block are done.
     return overlap(a, b.written && b.row == 0 ? least_rows * a.row : 0, b);
   }
 
@@ -29965,6 +29979,8 @@ class row_blocks final : public row_steps {
     const std::int64_t threads = context.threads->threads();
     g.threads = threads < blocks ? threads : blocks;
     g.members.allocate(g.steps);
+    g.turns.allocate(g.steps);
+    g.begun.allocate(g.steps);
     heap_array<std::int64_t> inside(plan_.plan().blocks.size());  // one more than where it is
     std::int64_t bytes = 0;
     g.pieces.allocate(static_cast<std::size_t>(g.threads + (rest > 0)) * g.steps);
@@ -30035,17 +30051,6 @@ class row_blocks final : public row_steps {
       p.args.outs = {p.operands.data() + inputs, whole.outs.size()};
   }
 
-  /// Steps `i` to `end` of a group on block `b`.
-  void run_block(const group& g, std::size_t i, std::size_t end, std::int64_t b, run_context& alone) {
-    const std::int64_t first = b * g.block, rows = g.rows - first < g.block ? g.rows - first : g.block;
-    const std::int64_t of = rows < g.block ? g.threads : b % g.threads;
-    for (; i < end; ++i) {
-      piece& p = g.pieces[static_cast<std::size_t>(of) * g.steps + i];
-      point(p, g.members[i], plan_.call(g.first + i), first, rows, b % g.threads * g.block, g.places.data());
-      plan_.kernel(g.first + i).run(p.args, alone);
-    }
-  }
-
   template <class T>
   static void add_row(const operand& to, const std::byte* from) {
     for (extent i = 0; i < to.elements(); ++i) to.as<T>()[i] += reinterpret_cast<const T*>(from)[i];
@@ -30054,57 +30059,96 @@ class row_blocks final : public row_steps {
     to.type == dtype::float32 ? add_row<float>(to, from) : add_row<double>(to, from);
   }
 
-  /// Adds rows `first` to `last` of what all threads have, as a whole step would: in parts that are added in their
-  /// order.
-  void sum_columns(const group& g, std::size_t i, std::int64_t first, std::int64_t last, const run_context& context) {
+  /// Adds rows `first` to `last` of a block, as a whole step would: in parts that are added in their order.
+  /// @param t the thread that has the block
+  void sum_columns(const group& g, std::size_t i, std::int64_t first, std::int64_t last, std::int64_t t,
+                   run_context& alone) {
     const member& m = g.members[i];
-    piece& p = g.pieces[i];
+    piece& p = g.pieces[static_cast<std::size_t>(t) * g.steps + i];
     std::byte* const own = g.places.data() + m.own_sum;
     for (std::int64_t row = first, end = 0; row < last; row = end) {
       const std::int64_t begin = row / m.part * m.part, most = most_of_sum / p.operands[1].elements();
       end = begin + m.part < last ? begin + m.part : last;
       if (end - row > most) end = row + most;
-      point(p, m, plan_.call(g.first + i), row, end - row, row - first, g.places.data());
+      point(p, m, plan_.call(g.first + i), row, end - row, t * g.block + row - first, g.places.data());
       const operand total = p.args.out;
       if (begin > 0) p.args.out.data = own;
       if (row == begin) std::memset(p.args.out.data, 0, total.bytes());
       if (end - row > 1)
-        plan_.kernel(g.first + i).run(p.args, context);
+        plan_.kernel(g.first + i).run(p.args, alone);
       else
         add_row(p.args.out, p.args.in[0].data);  // which a kernel would copy
       if (begin > 0 && (end == begin + m.part || end == g.rows)) add_row(total, own);
     }
   }
 
-  void run(const group& g, const run_context& context) {
+  /// What the threads of a run of a group share.
+  struct shared_run {
+    const group& of;
+    atomic<std::int64_t> next{0};  ///< block
+    atomic<bool> ended{false};     ///< some block will not be done
+  };
+
+  /// All steps on block `b`; false if the blocks before it will not be done.
+  bool run_block(shared_run& r, std::int64_t b, std::int64_t t, run_context& alone) {
+    const group& g = r.of;
+    const std::int64_t first = b * g.block, rows = g.rows - first < g.block ? g.rows - first : g.block;
+    const std::int64_t of = rows < g.block ? g.threads : t;
+    for (std::size_t i = 0; i < g.steps; ++i) {
+      if (g.members[i].how.how == form::columns) {
+        if (!comes_to(r, i, b)) return false;
+        sum_columns(g, i, first, first + rows, t, alone);
+        g.turns[i].change(true);
+        continue;
+      }
+      piece& p = g.pieces[static_cast<std::size_t>(of) * g.steps + i];
+      point(p, g.members[i], plan_.call(g.first + i), first, rows, t * g.block, g.places.data());
+      plan_.kernel(g.first + i).run(p.args, alone);
+    }
+    return true;
+  }
+  /// Waits until sum `i` has the rows before block `b`: whoever has the block before was here first.
+  [[nodiscard]] bool comes_to(shared_run& r, std::size_t i, std::int64_t b) {
+    const std::uint32_t wanted = r.of.begun[i] + static_cast<std::uint32_t>(b);
+    for (;;) {
+      const std::uint32_t seen = r.of.turns[i].load(memory_order::acquire);
+      if (seen == wanted) return true;
+      if (r.ended.load()) return false;
+      r.of.turns[i].wait(seen);
+    }
+  }
+  void end(shared_run& r) {
+    r.ended.store(true);
+    for (wait_word& turn : r.of.turns) turn.change(true);
+  }
+
+  /// Does blocks until all are taken, as thread `t`.
+  void run_blocks(shared_run& r, std::int64_t t, const run_context& context) {
     run_context alone = context;
     alone.threads = &alone_;
+    const group& g = r.of;
     const std::int64_t blocks = (g.rows + g.block - 1) / g.block;
-    for (std::int64_t b = 0; b < blocks && !context.cancelled(); b += g.threads) {
-      const std::int64_t count = blocks - b < g.threads ? blocks - b : g.threads;
-      for (std::size_t i = 0; i < g.steps;) {
-        std::size_t end = i;
-        if (g.members[i].how.how == form::columns) {
-          const std::int64_t first = b * g.block, last = first + count * g.block;
-          sum_columns(g, i, first, last < g.rows ? last : g.rows, context);
-          ++i;
-          continue;
-        }
-        while (end < g.steps && g.members[end].how.how == form::rows) ++end;
-        if (count == 1)
-          run_block(g, i, end, b, alone);
-        else
-          context.threads->parallel_for(count, [&](std::int64_t t) { run_block(g, i, end, b + t, alone); });
-        i = end;
-      }
+    try {
+      for (std::int64_t b = 0; (b = r.next.fetch_add(1)) < blocks;)
+        if (context.cancelled() || !run_block(r, b, t, alone)) return end(r);
+    } catch (...) {
+      end(r);
+      throw;
     }
+  }
+
+  void run(group& g, const run_context& context) {
+    for (std::size_t i = 0; i < g.steps; ++i) g.begun[i] = g.turns[i].load(memory_order::relaxed);
+    shared_run r{g};
+    if (g.threads == 1) return run_blocks(r, 0, context);
+    context.threads->parallel_for(g.threads, [&](std::int64_t t) { run_blocks(r, t, context); });
   }
 
   Bound& plan_;
   bool alone_in_blocks_;  ///< one block is done at a time
   calling_thread alone_;
   growing_array<access> accesses_{0};
-  heap_array<const group*> group_of_;
+  heap_array<group*> group_of_;
   heap_array<group> groups_;
 };
 
@@ -31422,6 +31466,77 @@ TAGMA_DECL level machine_level() {
 #include <exception>
 #include <type_traits>
 
+// ---- tagma/device/cpu/sleeping_place.hpp
+
+/// @file
+/// Where a thread sleeps, so that whoever wakes it can have it woken elsewhere.
+
+#include <pthread.h>
+#include <sched.h>
+
+namespace tagma::device::cpu {
+
+/// Of one thread. Linux wakes a thread where it slept or where the one runs that wakes it, if it does not expect
+/// another processor to be idle, as on virtual machines, where one that has halted looks taken. Two threads that share
+/// their work on two processors then wait for each other on one, and stay there as long as one of them sleeps in
+/// between: who does so is not moved.
+class sleeping_place {
+ public:
+  /// By the thread, before it sleeps and when it was woken.
+  /// @{
+  void enter();
+  void leave();
+  /// @}
+
+  /// By who wakes it, one thread at a time: if it sleeps, it is woken on another processor of those that it may use
+  /// than that of the thread that calls, and may use all again then.
+  /// @param who whose place it is
+  /// @returns whether it slept, and has another one
+  bool keep_off_caller(pthread_t who);
+
+ private:
+  enum : int { awake, asleep, restricted };
+  atomic<int> state_{awake};
+#if defined(__linux__)
+  cpu_set_t allowed_{};  // before it was restricted: of who wakes until then, of the thread from then on
+#endif
+};
+
+}  // namespace tagma::device::cpu
+
+// ---- tagma/device/cpu/sleeping_place.ipp
+
+/// @file
+/// Definitions of sleeping_place.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu {
+
+#if defined(__linux__)
+TAGMA_COLD TAGMA_DECL void sleeping_place::enter() { state_.store(asleep); }
+
+TAGMA_COLD TAGMA_DECL void sleeping_place::leave() {
+  if (state_.exchange(awake) == restricted) sched_setaffinity(0, sizeof allowed_, &allowed_);
+}
+
+TAGMA_COLD TAGMA_DECL bool sleeping_place::keep_off_caller(pthread_t who) {
+  const int here = sched_getcpu();
+  if (state_.load() != asleep || here < 0 || here >= CPU_SETSIZE) return false;
+  if (pthread_getaffinity_np(who, sizeof allowed_, &allowed_) != 0) return false;
+  cpu_set_t others = allowed_;
+  CPU_CLR(static_cast<std::size_t>(here), &others);
+  if (pthread_setaffinity_np(who, sizeof others, &others) != 0) return false;  // the system refuses an empty set
+  if (!state_.replace(asleep, restricted))                                     // somebody else has woken it
+    pthread_setaffinity_np(who, sizeof allowed_, &allowed_);
+  return true;
+}
+#else
+TAGMA_DECL void sleeping_place::enter() {}
+TAGMA_DECL void sleeping_place::leave() {}
+TAGMA_DECL bool sleeping_place::keep_off_caller(pthread_t) { return false; }
+#endif
+
+}  // namespace tagma::device::cpu
+
 namespace tagma::device::cpu {
 
 namespace detail {
@@ -31495,6 +31610,16 @@ class thread_pool {
     std::exception_ptr error{};
   };
 
+  struct worker {
+    thread_pool* pool = nullptr;
+    pthread_t thread{};
+    sleeping_place place{};
+  };
+
+  /// Wakes `count` workers that sleep, or all; some of them not on the processor of the thread that calls.
+  void wake_sleepers(int count);
+  /// So many: each takes two calls of the system, and of more workers one that comes late is a small part.
+  static constexpr int most_kept_off = 4;
   /// Calls workers that are awake, and wakes as many more as are missing. For work that does not depend on them: who is
   /// awake may see another offer first.
   void wake_missing(int count);
@@ -31516,7 +31641,7 @@ class thread_pool {
 
   const pid_t owner_;
   int workers_ = 0;
-  heap_array<pthread_t> threads_;
+  heap_array<worker> threads_;
   atomic<bool> stop_{false};
   mutex mutex_;
   runtime::shared_work* first_ = nullptr;  // on offer
@@ -31541,9 +31666,11 @@ namespace tagma::device::cpu {
 
 TAGMA_COLD TAGMA_DECL thread_pool::thread_pool(int workers) : owner_(getpid()) {
   if (workers <= 0) return;
-  threads_ = heap_array<pthread_t>(workers);
+  threads_ = heap_array<worker>(workers);
   for (; workers_ < workers; ++workers_) {
-    if (pthread_create(&threads_[workers_], nullptr, &enter, this) != 0) break;
+    worker& next = threads_[workers_];
+    next.pool = this;
+    if (pthread_create(&next.thread, nullptr, &enter, &next) != 0) break;
   }
 }
 
@@ -31551,7 +31678,7 @@ TAGMA_COLD TAGMA_DECL thread_pool::~thread_pool() {
   if (getpid() != owner_) return;
   stop_.store(true, memory_order::relaxed);
   round_.change(true);
-  for (int i = 0; i < workers_; ++i) pthread_join(threads_[i], nullptr);
+  for (int i = 0; i < workers_; ++i) pthread_join(threads_[i].thread, nullptr);
 }
 
 TAGMA_DECL bool thread_pool::offer(runtime::shared_work& work, bool last) {
@@ -31565,8 +31692,18 @@ TAGMA_DECL bool thread_pool::offer(runtime::shared_work& work, bool last) {
 }
 
 TAGMA_DECL void thread_pool::wake(int count) {
-  if (count >= workers_) return round_.change(true);
-  for (int i = 0; i < count; ++i) round_.change(false);
+  round_.change_awake();
+  wake_sleepers(count);
+}
+
+TAGMA_DECL void thread_pool::wake_sleepers(int count) {
+  if (!round_.has_sleepers() || getpid() != owner_) return;
+  {
+    const mutex_lock lock(mutex_);
+    for (int i = 0, left = count < most_kept_off ? count : most_kept_off; i < workers_ && left > 0; ++i)
+      left -= threads_[i].place.keep_off_caller(threads_[i].thread);
+  }
+  round_.wake(count);
 }
 
 TAGMA_COLD TAGMA_DECL void thread_pool::withdraw(runtime::shared_work& work) {
@@ -31616,7 +31753,7 @@ TAGMA_COLD TAGMA_DECL void thread_pool::loop::run(atomic<std::int64_t>& from, in
 
 TAGMA_DECL void thread_pool::wake_missing(int count) {
   round_.change_awake();
-  if (const int awake = awake_.load(); awake < count) round_.wake(count - awake);
+  if (const int awake = awake_.load(); awake < count) wake_sleepers(count - awake);
 }
 
 TAGMA_COLD TAGMA_DECL bool thread_pool::somebody_for_small() {
@@ -31649,7 +31786,8 @@ TAGMA_DECL bool thread_pool::help() {
 
 TAGMA_COLD TAGMA_DECL void* thread_pool::enter(void* self) {
   flush_denormals();
-  auto& pool = *static_cast<thread_pool*>(self);
+  auto& own = *static_cast<worker*>(self);
+  thread_pool& pool = *own.pool;
   int in_vain = 0;  // waits in a row behind which there was nothing to do, or not for long
   bool short_wait = false;
   for (;;) {
@@ -31664,7 +31802,11 @@ TAGMA_COLD TAGMA_DECL void* thread_pool::enter(void* self) {
     pool.awake_.fetch_add(1);
     const bool changed = pool.round_.changes_within(seen, in_vain < 2 ? patience_ns : runtime::wait_word::soon);
     pool.awake_.fetch_sub(1);
-    if (!changed) pool.round_.sleep_until(seen, runtime::wait_word::never);
+    if (!changed) {
+      own.place.enter();
+      pool.round_.sleep_until(seen, runtime::wait_word::never);
+      own.place.leave();
+    }
     short_wait = runtime::now_ns() - begin < patience_ns;
     if (in_vain < 2) ++in_vain;
   }
@@ -33348,6 +33490,22 @@ TAGMA_INLINE pack<float, W> to_odd_float(const pack<T, W>& p) {
   }
 }
 
+/// Whether floating numbers become integers of 64 bits by way of those of 32, to which alone AVX2 converts them.
+#if defined(__x86_64__) && !defined(__AVX512DQ__)
+inline constexpr bool by_short_integers = true;
+#else
+inline constexpr bool by_short_integers = false;
+#endif
+/// They do where all lanes are of magnitudes below 2^31, which no NaN is; otherwise they are converted one by one.
+template <class U, class T, int W>
+TAGMA_INLINE pack<U, W> convert_if_short(const pack<T, W>& p) {
+  using I = signed_of<T>;
+  constexpr I least_long = __builtin_bit_cast(I, T(0x1p31)), sign = static_cast<I>(I(1) << (8 * sizeof(I) - 1));
+  if (!any_greater(reinterpret<I>(p) & static_cast<I>(~sign), splat<pack<I, W>>(least_long - 1)))
+    return convert<U>(convert<std::int32_t>(p));
+  return join(convert<U>(low_half(p)), convert<U>(high_half(p)));
+}
+
 /// A pack of fewer bytes is no vector: elements are widened together, not half by half. 0: there are no such packs.
 #if defined(__x86_64__)
 inline constexpr int least_bytes = 0;
@@ -33391,6 +33549,9 @@ TAGMA_INLINE pack<compute_t<U>, W> convert(const pack<T, W>& p) {
   else if constexpr (!detail::floating<T> && detail::split<U, W> && sizeof(U) > 2 * sizeof(T) &&
                      static_cast<int>(sizeof(T)) * W <= detail::least_bytes)
     return convert<U>(convert<detail::twice_as_long<T>>(p));
+  else if constexpr (detail::by_short_integers && detail::split<U, W> && sizeof(U) == 8 && W == default_width &&
+                     detail::floating<T> && !detail::floating<U>)
+    return detail::convert_if_short<U>(p);
   else if constexpr (detail::split<T, W> || detail::split<U, W>)
     return join(convert<U>(low_half(p)), convert<U>(high_half(p)));
   else
@@ -34406,8 +34567,8 @@ namespace tagma::device {
 
 /// How a device moves elements. A specialisation has these functions, each with the context of the run:
 ///   move_box(from, from_first, to, to_first, extents): a box, where it begins in each of the two tensors
-///   clear(to): every element is zero; of strings, empty
-///   spread(to, value): every element is that one
+///   pad_box(from, to, to_first, value): a whole tensor, where it begins in the other one, and one element everywhere
+///                                       around it; without one zeros, and empty strings
 template <class Device>
 struct movement;
 
@@ -34427,8 +34588,7 @@ template <class Device>
 void slice_gradient(const kernel_args& args, const run_context& context) {
   extent first[max_rank]{};
   op::slice::first_positions(args.out.dims, args.attributes, first);
-  movement<Device>::clear(args.out, context);
-  movement<Device>::move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
+  movement<Device>::pad_box(args.in[0], args.out, first, nullptr, context);
 }
 
 template <class Device>
@@ -34436,8 +34596,7 @@ void pad(const kernel_args& args, const run_context& context) {
   if (args.out.elements() == 0) return;
   extent first[max_rank]{};
   for (int i = 0; i < args.out.dims.rank; ++i) first[i] = args.attributes[2 * static_cast<std::size_t>(i)];
-  movement<Device>::spread(args.out, args.in[1], context);
-  movement<Device>::move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
+  movement<Device>::pad_box(args.in[0], args.out, first, args.in[1].data, context);
 }
 
 template <class Device>
@@ -34472,8 +34631,7 @@ template <class Device>
 void part_into_whole(const kernel_args& args, const run_context& context) {
   extent first[max_rank]{};
   first[args.attributes[0]] = op::concat_part::begin(args.in, args.attributes, args.out.dims, args.in[0].dims);
-  movement<Device>::clear(args.out, context);
-  movement<Device>::move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
+  movement<Device>::pad_box(args.in[0], args.out, first, nullptr, context);
 }
 
 }  // namespace detail
@@ -34517,6 +34675,136 @@ struct kernel<Device, ir::key<op::part_into_whole>> {
 }  // namespace tagma::device
 
 namespace tagma::device {
+namespace cpu::detail {
+
+/// One element over and over again; a template for the same reason as `padded_rows`.
+template <class>
+struct repeated_element {
+  static constexpr std::int64_t length = 64;
+  alignas(64) std::byte bytes[length]{};
+  bool zeros = true;
+
+  /// @param element of a size that is a power of two; zeros without one
+  repeated_element(const std::byte* element, std::size_t size) {
+    if (element == nullptr) return;
+    for (std::size_t i = 0; i < std::size_t{length}; ++i) {
+      bytes[i] = element[i % size];
+      zeros = zeros && bytes[i] == std::byte{};
+    }
+  }
+  /// Whole elements.
+  void fill(std::byte* to, std::int64_t count) const {
+    if (zeros || count < length) {
+      zeros ? std::memset(to, 0, static_cast<std::size_t>(count))
+            : std::memcpy(to, bytes, static_cast<std::size_t>(count));
+      return;
+    }
+    for (std::int64_t i = 0; i + length <= count; i += length) std::memcpy(to + i, bytes, length);
+    std::memcpy(to + count - length, bytes, length);
+  }
+};
+
+/// A tensor with one element all around it. Trailing axes without any, and the one before them, are one row of bytes;
+/// each byte is written once.
+/// @tparam Operand `operand`; programs that pad nothing compile nothing of a template
+template <class Operand>
+class padded_rows {
+ public:
+  padded_rows(const Operand& from, const Operand& to, const extent* first, const std::byte* value)
+      : from_(from), to_(to), first_(first), value_(value, size_of(to.type)), outer_(to.dims.rank) {
+    middle_ = row_ = static_cast<std::int64_t>(size_of(to.type));
+    bool whole = true;
+    while (whole && outer_ > 0) {
+      --outer_;
+      whole = from.dims[outer_] == to.dims[outer_];
+      left_ = first[outer_] * row_;
+      middle_ = from.dims[outer_] * row_;
+      row_ *= to.dims[outer_];
+    }
+  }
+
+  /// Rows that are long are shared in parts.
+  void write(const run_context& context) const {
+    const std::int64_t rows = to_.dims.elements(0, outer_);
+    const std::int64_t parts = row_ < 2 * small_copy_task_bytes ? 1 : pieces(row_, small_copy_task_bytes);
+    const std::int64_t part = parts == 1 ? row_ : small_copy_task_bytes;
+    over_pieces(rows * parts, part, context, [&](std::int64_t i, std::int64_t last) {
+      if (parts == 1) return write_rows(i, last);
+      for (; i < last; ++i) {
+        const std::int64_t begin = i % parts * part;
+        write_part(i / parts, begin, row_ - begin < part ? row_ : begin + part);
+      }
+    });
+  }
+
+ private:
+  struct neighbours {
+    const std::byte* source;  ///< null where there is nothing but the element
+    std::int64_t count;
+  };
+  /// Row `row` and the ones behind it that lie in the tensor as it does.
+  [[nodiscard]] neighbours look_at(std::int64_t row) const {
+    neighbours found{from_.data, 1};
+    std::int64_t step = middle_;
+    for (int a = outer_ - 1; a >= 0; --a) {
+      const extent size = to_.dims[a], at = row % size - first_[a];
+      const bool inside = at >= 0 && at < from_.dims[a];
+      if (a == outer_ - 1) found.count = inside ? from_.dims[a] - at : at < 0 ? -at : size - first_[a] - at;
+      if (!inside) found.source = nullptr;
+      if (found.source != nullptr) found.source += at * step;
+      step *= from_.dims[a];
+      row /= size;
+    }
+    return found;
+  }
+
+  void write_rows(std::int64_t row, std::int64_t last) const {
+    // Of short rows, some are in the cache while first their middles and then their ends are written.
+    const std::int64_t together = 1 + 8192 / row_, gap = row_ - middle_;
+    while (row < last) {
+      auto [source, count] = look_at(row);
+      if (count > last - row) count = last - row;
+      std::byte* to = to_.data + row * row_;
+      row += count;
+      if (source == nullptr) {
+        value_.fill(to, count * row_);
+        continue;
+      }
+      for (std::int64_t some = 0; count > 0; count -= some, to += some * row_, source += some * middle_) {
+        some = count < together ? count : together;
+        copy_rows(to + left_, row_, source, middle_, some, middle_);
+        if (gap == 0) continue;
+        std::byte* right = to + left_ + middle_;
+        value_.fill(to, left_);
+        if (gap <= repeated_element<Operand>::length)
+          copy_rows(right, row_, value_.bytes, 0, some - 1, gap);
+        else
+          for (std::int64_t i = 0; i + 1 < some; ++i) value_.fill(right + i * row_, gap);
+        value_.fill(right + (some - 1) * row_, gap - left_);
+      }
+    }
+  }
+
+  /// Bytes `begin` to `end` of a row.
+  void write_part(std::int64_t row, std::int64_t begin, std::int64_t end) const {
+    const std::byte* const source = look_at(row).source;
+    std::byte* const to = to_.data + row * row_;
+    const auto between = [&](std::int64_t i) { return i < begin ? begin : i < end ? i : end; };
+    const std::int64_t left = source == nullptr ? end : between(left_);
+    const std::int64_t right = source == nullptr ? end : between(left_ + middle_);
+    value_.fill(to + begin, left - begin);
+    if (right > left) copy_bytes(to + left, source + (left - left_), right - left);
+    value_.fill(to + right, end - right);
+  }
+
+  const Operand &from_, &to_;
+  const extent* first_;
+  repeated_element<Operand> value_;
+  int outer_;
+  std::int64_t left_ = 0, middle_, row_;  // bytes
+};
+
+}  // namespace cpu::detail
 
 template <>
 struct movement<on_cpu> {
@@ -34529,12 +34817,10 @@ struct movement<on_cpu> {
     }
     cpu::copy_box(to.data, from.data, b, size_of(to.type), context);
   }
-  static void clear(const operand& to, const run_context&) { cpu::fill_zero(to); }
-  static void spread(const operand& to, const operand& value, const run_context&) {
-    const std::size_t size = size_of(to.type), bytes = static_cast<std::size_t>(to.elements()) * size;
-    std::memcpy(to.data, value.data, size);
-    for (std::size_t done = size; done < bytes; done *= 2)
-      std::memcpy(to.data + done, to.data, done < bytes - done ? done : bytes - done);
+  template <class Operand>
+  static void pad_box(const Operand& from, const Operand& to, const extent* to_first, const std::byte* value,
+                      const run_context& context) {
+    if (to.elements() > 0) cpu::detail::padded_rows<Operand>(from, to, to_first, value).write(context);
   }
 };
 
@@ -35055,7 +35341,8 @@ TAGMA_COLD TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
 /// @file
 /// Products of which one side is short: as fast as the long matrix can be read or written, and without a copy of it.
 /// Each element of the result is one sum in the order of the inner axis, or one over the lanes of a pack where that
-/// axis is the last of both matrices: its bytes do not depend on how the result is shared.
+/// axis is the last of both matrices: its bytes do not depend on how the result is shared. Who shares the inner axis
+/// adds sums in an order of its own.
 
 #include <cstdint>
 
@@ -36172,6 +36459,335 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::collect_filter(float* out) {
 #endif
 
 }  // namespace tagma::device::cpu::detail
+// ---- tagma/device/cpu/kernel/matmul_onednn.hpp
+
+/// @file
+/// Products of matrices by primitives of oneDNN, made once for the extents of a run. Its plain function for
+/// products is a little faster, but generates code for 20 ms when it is called first.
+
+#include <type_traits>
+
+// ---- tagma/device/cpu/turned_halves.hpp
+
+/// @file
+/// A matrix of 16-bit elements transposed, for products that need it so. Templates only.
+
+#include <cstdint>
+
+namespace tagma::device::cpu::detail {
+
+/// Eight rows of eight elements of 16 bits, turned in registers.
+struct turned_eight {
+  typedef std::uint16_t vector __attribute__((vector_size(16)));
+  typedef std::uint32_t pairs __attribute__((vector_size(16)));
+  typedef std::uint64_t fours __attribute__((vector_size(16)));
+
+  template <class V>
+  TAGMA_INLINE static V read(const std::uint16_t* from) {
+    V v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return v;
+  }
+  /// Writes two rows: the lower and the upper four elements of each are those of `a` and `b`.
+  template <class V>
+  TAGMA_INLINE static void put(std::uint16_t* to, std::int64_t to_row, const V& a, const V& b) {
+    const fours x = __builtin_bit_cast(fours, a), y = __builtin_bit_cast(fours, b);
+    const fours low = __builtin_shufflevector(x, y, 0, 2), high = __builtin_shufflevector(x, y, 1, 3);
+    __builtin_memcpy(to, &low, sizeof low);
+    __builtin_memcpy(to + to_row, &high, sizeof high);
+  }
+  /// Four rows of the result, from elements 0 to 3 or 4 to 7 of four pairs of rows.
+  template <class V>
+  TAGMA_INLINE static void four(std::uint16_t* to, std::int64_t to_row, const V& a, const V& b, const V& c,
+                                const V& d) {
+    const pairs e = __builtin_bit_cast(pairs, a), f = __builtin_bit_cast(pairs, b);
+    const pairs g = __builtin_bit_cast(pairs, c), h = __builtin_bit_cast(pairs, d);
+    put(to, to_row, __builtin_shufflevector(e, f, 0, 4, 1, 5), __builtin_shufflevector(g, h, 0, 4, 1, 5));
+    put(to + 2 * to_row, to_row, __builtin_shufflevector(e, f, 2, 6, 3, 7), __builtin_shufflevector(g, h, 2, 6, 3, 7));
+  }
+  template <class V = vector>
+  TAGMA_INLINE static void run(std::uint16_t* to, std::int64_t to_row, const std::uint16_t* from, std::int64_t row) {
+    const V a = read<V>(from), b = read<V>(from + row), c = read<V>(from + 2 * row), d = read<V>(from + 3 * row);
+    from += 4 * row;
+    const V e = read<V>(from), f = read<V>(from + row), g = read<V>(from + 2 * row), h = read<V>(from + 3 * row);
+    four(to, to_row, __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11),
+         __builtin_shufflevector(c, d, 0, 8, 1, 9, 2, 10, 3, 11),
+         __builtin_shufflevector(e, f, 0, 8, 1, 9, 2, 10, 3, 11),
+         __builtin_shufflevector(g, h, 0, 8, 1, 9, 2, 10, 3, 11));
+    four(to + 4 * to_row, to_row, __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15),
+         __builtin_shufflevector(c, d, 4, 12, 5, 13, 6, 14, 7, 15),
+         __builtin_shufflevector(e, f, 4, 12, 5, 13, 6, 14, 7, 15),
+         __builtin_shufflevector(g, h, 4, 12, 5, 13, 6, 14, 7, 15));
+  }
+};
+
+/// Writes `columns` columns of `rows` elements as rows, which lie `to_row` elements apart. A strip of columns is a
+/// cache line. What remains of eight rows or columns is turned with those before it, once more.
+struct turn_halves {
+  static constexpr std::int64_t strip = 32;
+  template <class S>
+  TAGMA_INLINE static void run(const S* matrix, std::int64_t from_row, std::int64_t rows, std::int64_t columns,
+                               S* turned, std::int64_t to_row) {
+    const auto* const from = reinterpret_cast<const std::uint16_t*>(matrix);
+    auto* const to = reinterpret_cast<std::uint16_t*>(turned);
+    if (rows < 8 || columns < 8) {
+      for (std::int64_t j = 0; j < columns; ++j)
+        for (std::int64_t i = 0; i < rows; ++i) turned[j * to_row + i] = matrix[i * from_row + j];
+      return;
+    }
+    for (std::int64_t left = 0; left < columns; left += strip)
+      for (std::int64_t i = 0; i < rows; i += 8) {
+        if (i > rows - 8) i = rows - 8;
+        for (std::int64_t j = left; j < columns && j < left + strip; j += 8) {
+          const std::int64_t at = j > columns - 8 ? columns - 8 : j;
+          turned_eight::run(to + at * to_row + i, to_row, from + i * from_row + at, from_row);
+        }
+      }
+  }
+};
+
+}  // namespace tagma::device::cpu::detail
+
+namespace tagma::device::cpu::detail {
+
+/// How one product is shared by threads. It depends on the extents alone, so that the bytes of the result do not depend
+/// on the number of threads.
+struct product_split {
+  std::int64_t rows, columns;  ///< of each part but the last ones
+  std::int64_t across = 1, parts = 1;
+  std::int64_t all_rows, all_columns;
+
+  /// @param repeated threads that help with one call are still there at the next
+  /// @param few      the parts are for `few_rows_product`: whole tiles of columns, since few rows cost what reading the
+  ///                 other matrix does, or rows, since few terms cost what writing the result does, row after row
+  product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
+
+  /// Part `t` of a product.
+  template <class Product>
+  [[nodiscard]] Product part(const Product& whole, std::int64_t t) const {
+    Product g = whole;
+    const std::int64_t row = t / across * rows, column = t % across * columns;
+    g.m = row + rows < all_rows ? rows : all_rows - row;
+    g.n = t % across + 1 < across ? columns : all_columns - column;
+    g.a += g.transpose_a ? row : row * g.lda;
+    g.b += g.transpose_b ? column * g.ldb : column;
+    g.c += row * g.ldc + column;
+    return g;
+  }
+
+ private:
+  /// Halves the parts, so that they stay nearly square: each copies its share of both matrices. Libraries like columns
+  /// by the dozen.
+  bool cut();
+};
+
+#if TAGMA_ONEDNN_PRIMITIVES
+
+/// One product with its primitive. Products that threads share are left to the plain function: parts of a matrix, whose
+/// rows lie further apart than they are long, have no better primitive.
+class onednn_product final : public kernel_state {
+ public:
+  /// A null pointer if the plain function is the better choice.
+  [[nodiscard]] static owned<kernel_state> make(const gemm_args<float>& g, bool repeated);
+
+  /// @param desc a product of matrices of any element type, by `describe`
+  explicit onednn_product(const dnnl_owned_desc& desc);
+
+  /// The product as oneDNN would compute it with a primitive made for its extents; a null handle if it would not.
+  template <class T>
+  [[nodiscard]] static dnnl_owned_desc describe(const gemm_args<T>& g) {
+    constexpr dnnl_data_type_t type = std::is_same_v<T, bfloat16> ? dnnl_bf16 : dnnl_f32;
+    return describe(type, layout(type, g.m, g.k, g.lda, g.transpose_a), layout(type, g.k, g.n, g.ldb, g.transpose_b),
+                    layout(type, g.m, g.n, g.ldc, false));
+  }
+
+  [[nodiscard]] static dnnl_owned_desc describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
+                                                const dnnl_owned_layout& b, const dnnl_owned_layout& c);
+
+  void run(const void* a, const void* b, void* c);
+
+  [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
+                                                std::int64_t distance, bool transposed);
+
+ private:
+  /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
+  [[nodiscard]] static float* scratch(std::size_t bytes);
+
+  dnnl_owned_primitive primitive_;
+  dnnl_owned_stream stream_;
+  dnnl_owned_memory a_, b_, c_, scratch_;
+  std::size_t scratch_bytes_ = 0;
+};
+
+/// A product of bfloat16 matrices on a processor that multiplies them (AVX-512 BF16, AMX), many times as fast as
+/// floats. Sums are those of floats and rounded once, in an order of oneDNN's; denormal numbers count as zero. A
+/// template, so that programs without such products do not compile it.
+/// @tparam T bfloat16
+template <class T>
+class bfloat_product final {
+ public:
+  /// A null pointer if the processor does not, or is not to (TAGMA_CPU_LEVEL).
+  [[nodiscard]] TAGMA_COLD static owned<bfloat_product> make(const gemm_args<T>& g, bool repeated) {
+    if (machine_level() != level::v4 || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
+    use_one_openmp_thread();
+    const product_split split(g.m, g.n, pieces(g.k, 8), repeated);  // what is quicker is shared later
+    if (split.parts > static_cast<std::int64_t>(most_parts)) return nullptr;
+    owned<bfloat_product> made(new bfloat_product(g, split));
+    if (made->plan()) return made;
+    if (!g.transpose_a) return nullptr;
+    made->whole_.transpose_a = false, made->whole_.lda = g.k;
+    if (!made->plan()) return nullptr;
+    made->turned_ = heap_array<T>(g.m * g.k);
+    return made;
+  }
+
+  void run(const gemm_args<T>& g, const run_context& context) {
+    gemm_args<T> all = whole_;
+    all.a = g.a, all.b = g.b, all.c = g.c;
+    if (g.transpose_a && !all.transpose_a) {
+      turn(g, context);
+      all.a = turned_.data();
+    }
+    const auto part = [&](std::int64_t t) {
+      const gemm_args<T> one = split_.part(all, t);
+      parts_[t]->run(one.a, one.b, one.c);
+    };
+    if (split_.parts == 1) return part(0);
+    context.threads->parallel_for(split_.parts, part);
+  }
+
+ private:
+  explicit bfloat_product(const gemm_args<T>& g, const product_split& split) : whole_(g), split_(split) {}
+
+  /// A primitive for each part; false if there is none.
+  [[nodiscard]] bool plan() {
+    for (std::int64_t t = 0; t < split_.parts; ++t) {
+      const dnnl_owned_desc desc = onednn_product::describe(split_.part(whole_, t));
+      if (desc == nullptr) return false;
+      parts_[t] = owned<onednn_product>(new onednn_product(desc));
+    }
+    return true;
+  }
+  /// The first matrix row by row, if it is given column by column: oneDNN 2 has nothing quick for that.
+  void turn(const gemm_args<T>& g, const run_context& context) {
+    constexpr std::int64_t high = 4 * turn_halves::strip;
+    context.threads->parallel_for(pieces(g.m, high), [&](std::int64_t t) {
+      const std::int64_t row = t * high, count = g.m - row < high ? g.m - row : high;
+      dispatch<turn_halves>(g.a + row, g.lda, g.k, count, turned_.data() + row * g.k, g.k);
+    });
+  }
+
+  gemm_args<T> whole_;  ///< without its addresses
+  product_split split_;
+  static constexpr std::size_t most_parts = 8;
+  owned<onednn_product> parts_[most_parts];
+  heap_array<T> turned_;
+};
+
+#endif
+
+}  // namespace tagma::device::cpu::detail
+
+// ---- tagma/device/cpu/kernel/matmul_onednn.ipp
+
+/// @file
+/// Definitions of matmul_onednn.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
+                                                   bool few)
+    : rows(m), columns(n), all_rows(m), all_columns(n) {
+  if (few) {
+    const std::int64_t wanted = n * (m > k ? m : k) / (repeated ? 1 << 15 : 1 << 17);
+    if (wanted < 2) return;
+    const std::int64_t most = wanted < 8 ? wanted : 8;
+    n = n / least_columns;
+    if (m > few_rows)
+      rows = pieces(m, most);
+    else
+      columns = pieces(n, most) * least_columns;
+    n = n * least_columns;  // the last part has what is less than a tile, too
+  } else {
+    // By multiplications, below which sharing costs more than it gains. Matrices in memory have fewer than 2^63.
+    std::int64_t wanted = m * n * k / (repeated ? 1000000 : 4000000);
+    if (wanted < 2) return;
+    for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
+  }
+  across = pieces(n, columns);
+  parts = across * pieces(m, rows);
+}
+
+TAGMA_COLD TAGMA_DECL bool product_split::cut() {
+  const bool wide = columns >= 192;
+  if (wide && (columns > 2 * rows || rows < 16))
+    columns = pieces(pieces(columns, 2), 16) * 16;
+  else if (rows >= 16)
+    rows = pieces(pieces(rows, 2), 8) * 8;
+  else
+    return false;
+  return true;
+}
+
+#if TAGMA_ONEDNN_PRIMITIVES
+
+TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_product::make(const gemm_args<float>& g, bool repeated) {
+  if (product_split(g.m, g.n, g.k, repeated).parts > 1) return nullptr;
+  use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
+  const dnnl_owned_desc desc = describe(g);
+  if (desc == nullptr) return nullptr;
+  return owned<kernel_state>(new onednn_product(desc));
+}
+
+TAGMA_DECL void onednn_product::run(const void* a, const void* b, void* c) {
+  use_one_openmp_thread();
+  set_dnnl_data(a_, a);
+  set_dnnl_data(b_, b);
+  set_dnnl_data(c_, c);
+  set_dnnl_data(scratch_, scratch(scratch_bytes_));
+  const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, a_.get()},
+                                  {DNNL_ARG_WEIGHTS, b_.get()},
+                                  {DNNL_ARG_DST, c_.get()},
+                                  {DNNL_ARG_SCRATCHPAD, scratch_.get()}};
+  check_dnnl(dnnl_primitive_execute(primitive_.get(), stream_.get(), 4, args), "a matrix product");
+  check_dnnl(dnnl_stream_wait(stream_.get()), "a matrix product");
+}
+
+TAGMA_COLD TAGMA_DECL onednn_product::onednn_product(const dnnl_owned_desc& desc)
+    : primitive_(make_dnnl_primitive(desc, "a matrix product")),
+      stream_(make_dnnl_stream()),
+      a_(make_dnnl_memory(layout_of(desc, dnnl_query_src_md))),
+      b_(make_dnnl_memory(layout_of(desc, dnnl_query_weights_md))),
+      c_(make_dnnl_memory(layout_of(desc, dnnl_query_dst_md))),
+      scratch_(make_dnnl_memory(layout_of(desc, dnnl_query_scratchpad_md))),
+      scratch_bytes_(bytes_of(layout_of(desc, dnnl_query_scratchpad_md))) {}
+
+TAGMA_DECL float* onednn_product::scratch(std::size_t bytes) {
+  thread_local runtime::aligned_bytes memory;
+  if (memory.size() < bytes) memory = runtime::aligned_bytes(bytes);
+  return reinterpret_cast<float*>(memory.data());
+}
+
+TAGMA_COLD TAGMA_DECL dnnl_owned_layout onednn_product::layout(dnnl_data_type_t type, std::int64_t rows,
+                                                               std::int64_t columns, std::int64_t distance,
+                                                               bool transposed) {
+  const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
+  return make_dnnl_layout(2, dims, strides, type);
+}
+
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_product::describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
+                                                               const dnnl_owned_layout& b, const dnnl_owned_layout& c) {
+  dnnl_owned_desc chosen = describe_dnnl_product(a.get(), b.get(), c.get(), make_dnnl_attributes());
+  if (chosen == nullptr) return nullptr;
+  // "brg:avx512_core" for bfloat16 would be a processor that computes them as floats, slowly.
+  const std::string_view by = implementation_of(chosen);
+  const bool quick = type == dnnl_f32 || by.find("bf16") != by.npos || by.find("amx") != by.npos;
+  return by.starts_with("brg") && quick ? std::move(chosen) : dnnl_owned_desc();
+}
+
+#endif
+
+}  // namespace tagma::device::cpu::detail
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -36373,10 +36989,45 @@ struct widened_copy<T> {
   }
 };
 
+/// A convolution of bfloat16 images whose windows are single elements, as a product of matrices that are not widened.
+/// There is none for other element types.
+template <class T>
+struct element_product {
+  static constexpr bool exists = false;
+};
+#if TAGMA_ONEDNN_PRIMITIVES
+template <class T>
+  requires(std::is_same_v<T, bfloat16>)
+struct element_product<T> {
+  static constexpr bool exists = true;
+  gemm_args<T> g;
+  owned<bfloat_product<T>> product;
+
+  /// Leaves `product` empty where it would not be quick, or where a sum is not what is rounded.
+  TAGMA_COLD void make(const conv_problem& p, conv_role role, const conv_epilogue& after, bool repeated) {
+    if (!p.sees_elements() || after.biased) return;
+    const std::int64_t positions = bounded_product(p.images, p.positions()), c = p.channels, f = p.filters;
+    if (plays(role, conv_role::forward))
+      g = {false, false, positions, f, c, nullptr, c, nullptr, f, nullptr, f};
+    else if (plays(role, conv_role::input_gradient))
+      g = {false, true, positions, c, f, nullptr, f, nullptr, f, nullptr, c};
+    else
+      g = {true, false, c, f, positions, nullptr, c, nullptr, f, nullptr, f};
+    product = bfloat_product<T>::make(g, repeated);
+  }
+  void run(const kernel_args& args, const run_context& context) const {
+    gemm_args<T> all = g;
+    all.a = args.in[0].as<const T>(), all.b = args.in[1].as<const T>(), all.c = args.out.as<T>();
+    product->run(all, context);
+  }
+};
+#endif
+
 template <class T>
 struct conv_state final : kernel_state {
   using C = compute_t<T>;
   explicit conv_state(const conv_epilogue& epilogue) : after(epilogue) {}
+  element_product<T> elements;
   owned<matrix_convolution<C>> matrices;
 #if TAGMA_ONEDNN_PRIMITIVES
   owned<onednn_convolution> library;
@@ -36392,6 +37043,10 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
   conv_problem p(role, args);
   auto state = make_owned<conv_state<T>>(conv_epilogue(role, args));
   if (p.images == 0 || args.out.elements() == 0) return state;
+  if constexpr (element_product<T>::exists) {
+    state->elements.make(p, role, state->after, args.repeated);
+    if (state->elements.product != nullptr) return state;
+  }
   p.split(plays(role, conv_role::filter_gradient) ? 8 : 16, 4e6);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
@@ -36417,6 +37072,8 @@ template <class T>
 TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
   auto& s = *static_cast<conv_state<T>*>(args.state);
+  if constexpr (element_product<T>::exists)
+    if (s.elements.product != nullptr) return s.elements.run(args, context);
   C* out = s.out.room(args.out);
   bool done = false;
   const C* a = s.a.widen(args.in[0]);
@@ -36608,6 +37265,17 @@ template <class Index>
 void check_indices(const Index* index, std::int64_t count, extent size) {
   for (std::int64_t i = 0; i < count; ++i)
     if (const auto at = static_cast<std::int64_t>(index[i]); at < 0 || at >= size) fail_index(at, i, size);
+}
+
+/// Whether all of `count` indices are positions of an axis of `size` elements; all are looked at, without branches.
+template <class Index>
+[[nodiscard]] bool are_indices(const Index* index, std::int64_t count, extent size) {
+  std::uint64_t outside = 0;  // its uppermost bit: a difference from what is negative does not matter any more
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::uint64_t>(static_cast<std::int64_t>(index[i]));
+    outside |= at | (static_cast<std::uint64_t>(size) - 1 - at);
+  }
+  return outside >> 63 == 0;
 }
 
 }  // namespace tagma::device::cpu
@@ -37119,335 +37787,6 @@ using few_rows_of_halves = with_wide<few_rows_of_halves_body<S, 8>, few_rows_of_
 
 #include <utility>
 
-// ---- tagma/device/cpu/kernel/matmul_onednn.hpp
-
-/// @file
-/// Products of matrices by primitives of oneDNN, made once for the extents of a run. Its plain function for
-/// products is a little faster, but generates code for 20 ms when it is called first.
-
-#include <type_traits>
-
-// ---- tagma/device/cpu/turned_halves.hpp
-
-/// @file
-/// A matrix of 16-bit elements transposed, for products that need it so. Templates only.
-
-#include <cstdint>
-
-namespace tagma::device::cpu::detail {
-
-/// Eight rows of eight elements of 16 bits, turned in registers.
-struct turned_eight {
-  typedef std::uint16_t vector __attribute__((vector_size(16)));
-  typedef std::uint32_t pairs __attribute__((vector_size(16)));
-  typedef std::uint64_t fours __attribute__((vector_size(16)));
-
-  template <class V>
-  TAGMA_INLINE static V read(const std::uint16_t* from) {
-    V v;
-    __builtin_memcpy(&v, from, sizeof v);
-    return v;
-  }
-  /// Writes two rows: the lower and the upper four elements of each are those of `a` and `b`.
-  template <class V>
-  TAGMA_INLINE static void put(std::uint16_t* to, std::int64_t to_row, const V& a, const V& b) {
-    const fours x = __builtin_bit_cast(fours, a), y = __builtin_bit_cast(fours, b);
-    const fours low = __builtin_shufflevector(x, y, 0, 2), high = __builtin_shufflevector(x, y, 1, 3);
-    __builtin_memcpy(to, &low, sizeof low);
-    __builtin_memcpy(to + to_row, &high, sizeof high);
-  }
-  /// Four rows of the result, from elements 0 to 3 or 4 to 7 of four pairs of rows.
-  template <class V>
-  TAGMA_INLINE static void four(std::uint16_t* to, std::int64_t to_row, const V& a, const V& b, const V& c,
-                                const V& d) {
-    const pairs e = __builtin_bit_cast(pairs, a), f = __builtin_bit_cast(pairs, b);
-    const pairs g = __builtin_bit_cast(pairs, c), h = __builtin_bit_cast(pairs, d);
-    put(to, to_row, __builtin_shufflevector(e, f, 0, 4, 1, 5), __builtin_shufflevector(g, h, 0, 4, 1, 5));
-    put(to + 2 * to_row, to_row, __builtin_shufflevector(e, f, 2, 6, 3, 7), __builtin_shufflevector(g, h, 2, 6, 3, 7));
-  }
-  template <class V = vector>
-  TAGMA_INLINE static void run(std::uint16_t* to, std::int64_t to_row, const std::uint16_t* from, std::int64_t row) {
-    const V a = read<V>(from), b = read<V>(from + row), c = read<V>(from + 2 * row), d = read<V>(from + 3 * row);
-    from += 4 * row;
-    const V e = read<V>(from), f = read<V>(from + row), g = read<V>(from + 2 * row), h = read<V>(from + 3 * row);
-    four(to, to_row, __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11),
-         __builtin_shufflevector(c, d, 0, 8, 1, 9, 2, 10, 3, 11),
-         __builtin_shufflevector(e, f, 0, 8, 1, 9, 2, 10, 3, 11),
-         __builtin_shufflevector(g, h, 0, 8, 1, 9, 2, 10, 3, 11));
-    four(to + 4 * to_row, to_row, __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15),
-         __builtin_shufflevector(c, d, 4, 12, 5, 13, 6, 14, 7, 15),
-         __builtin_shufflevector(e, f, 4, 12, 5, 13, 6, 14, 7, 15),
-         __builtin_shufflevector(g, h, 4, 12, 5, 13, 6, 14, 7, 15));
-  }
-};
-
-/// Writes `columns` columns of `rows` elements as rows, which lie `to_row` elements apart. A strip of columns is a
-/// cache line. What remains of eight rows or columns is turned with those before it, once more.
-struct turn_halves {
-  static constexpr std::int64_t strip = 32;
-  template <class S>
-  TAGMA_INLINE static void run(const S* matrix, std::int64_t from_row, std::int64_t rows, std::int64_t columns,
-                               S* turned, std::int64_t to_row) {
-    const auto* const from = reinterpret_cast<const std::uint16_t*>(matrix);
-    auto* const to = reinterpret_cast<std::uint16_t*>(turned);
-    if (rows < 8 || columns < 8) {
-      for (std::int64_t j = 0; j < columns; ++j)
-        for (std::int64_t i = 0; i < rows; ++i) turned[j * to_row + i] = matrix[i * from_row + j];
-      return;
-    }
-    for (std::int64_t left = 0; left < columns; left += strip)
-      for (std::int64_t i = 0; i < rows; i += 8) {
-        if (i > rows - 8) i = rows - 8;
-        for (std::int64_t j = left; j < columns && j < left + strip; j += 8) {
-          const std::int64_t at = j > columns - 8 ? columns - 8 : j;
-          turned_eight::run(to + at * to_row + i, to_row, from + i * from_row + at, from_row);
-        }
-      }
-  }
-};
-
-}  // namespace tagma::device::cpu::detail
-
-namespace tagma::device::cpu::detail {
-
-/// How one product is shared by threads. It depends on the extents alone, so that the bytes of the result do not depend
-/// on the number of threads.
-struct product_split {
-  std::int64_t rows, columns;  ///< of each part but the last ones
-  std::int64_t across = 1, parts = 1;
-  std::int64_t all_rows, all_columns;
-
-  /// @param repeated threads that help with one call are still there at the next
-  /// @param few      the parts are for `few_rows_product`: whole tiles of columns, since few rows cost what reading the
-  ///                 other matrix does, or rows, since few terms cost what writing the result does, row after row
-  product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
-
-  /// Part `t` of a product.
-  template <class Product>
-  [[nodiscard]] Product part(const Product& whole, std::int64_t t) const {
-    Product g = whole;
-    const std::int64_t row = t / across * rows, column = t % across * columns;
-    g.m = row + rows < all_rows ? rows : all_rows - row;
-    g.n = t % across + 1 < across ? columns : all_columns - column;
-    g.a += g.transpose_a ? row : row * g.lda;
-    g.b += g.transpose_b ? column * g.ldb : column;
-    g.c += row * g.ldc + column;
-    return g;
-  }
-
- private:
-  /// Halves the parts, so that they stay nearly square: each copies its share of both matrices. Libraries like columns
-  /// by the dozen.
-  bool cut();
-};
-
-#if TAGMA_ONEDNN_PRIMITIVES
-
-/// One product with its primitive. Products that threads share are left to the plain function: parts of a matrix, whose
-/// rows lie further apart than they are long, have no better primitive.
-class onednn_product final : public kernel_state {
- public:
-  /// A null pointer if the plain function is the better choice.
-  [[nodiscard]] static owned<kernel_state> make(const gemm_args<float>& g, bool repeated);
-
-  /// @param desc a product of matrices of any element type, by `describe`
-  explicit onednn_product(const dnnl_owned_desc& desc);
-
-  /// The product as oneDNN would compute it with a primitive made for its extents; a null handle if it would not.
-  template <class T>
-  [[nodiscard]] static dnnl_owned_desc describe(const gemm_args<T>& g) {
-    constexpr dnnl_data_type_t type = std::is_same_v<T, bfloat16> ? dnnl_bf16 : dnnl_f32;
-    return describe(type, layout(type, g.m, g.k, g.lda, g.transpose_a), layout(type, g.k, g.n, g.ldb, g.transpose_b),
-                    layout(type, g.m, g.n, g.ldc, false));
-  }
-
-  [[nodiscard]] static dnnl_owned_desc describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
-                                                const dnnl_owned_layout& b, const dnnl_owned_layout& c);
-
-  void run(const void* a, const void* b, void* c);
-
-  [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
-                                                std::int64_t distance, bool transposed);
-
- private:
-  /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
-  [[nodiscard]] static float* scratch(std::size_t bytes);
-
-  dnnl_owned_primitive primitive_;
-  dnnl_owned_stream stream_;
-  dnnl_owned_memory a_, b_, c_, scratch_;
-  std::size_t scratch_bytes_ = 0;
-};
-
-/// A product of bfloat16 matrices on a processor that multiplies them (AVX-512 BF16, AMX), many times as fast as
-/// floats. Sums are those of floats and rounded once, in an order of oneDNN's; denormal numbers count as zero. A
-/// template, so that programs without such products do not compile it.
-/// @tparam T bfloat16
-template <class T>
-class bfloat_product final {
- public:
-  /// A null pointer if the processor does not, or is not to (TAGMA_CPU_LEVEL).
-  [[nodiscard]] TAGMA_COLD static owned<bfloat_product> make(const gemm_args<T>& g, bool repeated) {
-    if (machine_level() != level::v4 || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
-    use_one_openmp_thread();
-    const product_split split(g.m, g.n, pieces(g.k, 8), repeated);  // what is quicker is shared later
-    if (split.parts > static_cast<std::int64_t>(most_parts)) return nullptr;
-    owned<bfloat_product> made(new bfloat_product(g, split));
-    if (made->plan()) return made;
-    if (!g.transpose_a) return nullptr;
-    made->whole_.transpose_a = false, made->whole_.lda = g.k;
-    if (!made->plan()) return nullptr;
-    made->turned_ = heap_array<T>(g.m * g.k);
-    return made;
-  }
-
-  void run(const gemm_args<T>& g, const run_context& context) {
-    gemm_args<T> all = whole_;
-    all.a = g.a, all.b = g.b, all.c = g.c;
-    if (g.transpose_a && !all.transpose_a) {
-      turn(g, context);
-      all.a = turned_.data();
-    }
-    const auto part = [&](std::int64_t t) {
-      const gemm_args<T> one = split_.part(all, t);
-      parts_[t]->run(one.a, one.b, one.c);
-    };
-    if (split_.parts == 1) return part(0);
-    context.threads->parallel_for(split_.parts, part);
-  }
-
- private:
-  explicit bfloat_product(const gemm_args<T>& g, const product_split& split) : whole_(g), split_(split) {}
-
-  /// A primitive for each part; false if there is none.
-  [[nodiscard]] bool plan() {
-    for (std::int64_t t = 0; t < split_.parts; ++t) {
-      const dnnl_owned_desc desc = onednn_product::describe(split_.part(whole_, t));
-      if (desc == nullptr) return false;
-      parts_[t] = owned<onednn_product>(new onednn_product(desc));
-    }
-    return true;
-  }
-  /// The first matrix row by row, if it is given column by column: oneDNN 2 has nothing quick for that.
-  void turn(const gemm_args<T>& g, const run_context& context) {
-    constexpr std::int64_t high = 4 * turn_halves::strip;
-    context.threads->parallel_for(pieces(g.m, high), [&](std::int64_t t) {
-      const std::int64_t row = t * high, count = g.m - row < high ? g.m - row : high;
-      dispatch<turn_halves>(g.a + row, g.lda, g.k, count, turned_.data() + row * g.k, g.k);
-    });
-  }
-
-  gemm_args<T> whole_;  ///< without its addresses
-  product_split split_;
-  static constexpr std::size_t most_parts = 8;
-  owned<onednn_product> parts_[most_parts];
-  heap_array<T> turned_;
-};
-
-#endif
-
-}  // namespace tagma::device::cpu::detail
-
-// ---- tagma/device/cpu/kernel/matmul_onednn.ipp
-
-/// @file
-/// Definitions of matmul_onednn.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::device::cpu::detail {
-
-TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
-                                                   bool few)
-    : rows(m), columns(n), all_rows(m), all_columns(n) {
-  if (few) {
-    const std::int64_t wanted = n * (m > k ? m : k) / (repeated ? 1 << 15 : 1 << 17);
-    if (wanted < 2) return;
-    const std::int64_t most = wanted < 8 ? wanted : 8;
-    n = n / least_columns;
-    if (m > few_rows)
-      rows = pieces(m, most);
-    else
-      columns = pieces(n, most) * least_columns;
-    n = n * least_columns;  // the last part has what is less than a tile, too
-  } else {
-    // By multiplications, below which sharing costs more than it gains. Matrices in memory have fewer than 2^63.
-    std::int64_t wanted = m * n * k / (repeated ? 1000000 : 4000000);
-    if (wanted < 2) return;
-    for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
-  }
-  across = pieces(n, columns);
-  parts = across * pieces(m, rows);
-}
-
-TAGMA_COLD TAGMA_DECL bool product_split::cut() {
-  const bool wide = columns >= 192;
-  if (wide && (columns > 2 * rows || rows < 16))
-    columns = pieces(pieces(columns, 2), 16) * 16;
-  else if (rows >= 16)
-    rows = pieces(pieces(rows, 2), 8) * 8;
-  else
-    return false;
-  return true;
-}
-
-#if TAGMA_ONEDNN_PRIMITIVES
-
-TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_product::make(const gemm_args<float>& g, bool repeated) {
-  if (product_split(g.m, g.n, g.k, repeated).parts > 1) return nullptr;
-  use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-  const dnnl_owned_desc desc = describe(g);
-  if (desc == nullptr) return nullptr;
-  return owned<kernel_state>(new onednn_product(desc));
-}
-
-TAGMA_DECL void onednn_product::run(const void* a, const void* b, void* c) {
-  use_one_openmp_thread();
-  set_dnnl_data(a_, a);
-  set_dnnl_data(b_, b);
-  set_dnnl_data(c_, c);
-  set_dnnl_data(scratch_, scratch(scratch_bytes_));
-  const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, a_.get()},
-                                  {DNNL_ARG_WEIGHTS, b_.get()},
-                                  {DNNL_ARG_DST, c_.get()},
-                                  {DNNL_ARG_SCRATCHPAD, scratch_.get()}};
-  check_dnnl(dnnl_primitive_execute(primitive_.get(), stream_.get(), 4, args), "a matrix product");
-  check_dnnl(dnnl_stream_wait(stream_.get()), "a matrix product");
-}
-
-TAGMA_COLD TAGMA_DECL onednn_product::onednn_product(const dnnl_owned_desc& desc)
-    : primitive_(make_dnnl_primitive(desc, "a matrix product")),
-      stream_(make_dnnl_stream()),
-      a_(make_dnnl_memory(layout_of(desc, dnnl_query_src_md))),
-      b_(make_dnnl_memory(layout_of(desc, dnnl_query_weights_md))),
-      c_(make_dnnl_memory(layout_of(desc, dnnl_query_dst_md))),
-      scratch_(make_dnnl_memory(layout_of(desc, dnnl_query_scratchpad_md))),
-      scratch_bytes_(bytes_of(layout_of(desc, dnnl_query_scratchpad_md))) {}
-
-TAGMA_DECL float* onednn_product::scratch(std::size_t bytes) {
-  thread_local runtime::aligned_bytes memory;
-  if (memory.size() < bytes) memory = runtime::aligned_bytes(bytes);
-  return reinterpret_cast<float*>(memory.data());
-}
-
-TAGMA_COLD TAGMA_DECL dnnl_owned_layout onednn_product::layout(dnnl_data_type_t type, std::int64_t rows,
-                                                               std::int64_t columns, std::int64_t distance,
-                                                               bool transposed) {
-  const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
-  return make_dnnl_layout(2, dims, strides, type);
-}
-
-TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_product::describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
-                                                               const dnnl_owned_layout& b, const dnnl_owned_layout& c) {
-  dnnl_owned_desc chosen = describe_dnnl_product(a.get(), b.get(), c.get(), make_dnnl_attributes());
-  if (chosen == nullptr) return nullptr;
-  // "brg:avx512_core" for bfloat16 would be a processor that computes them as floats, slowly.
-  const std::string_view by = implementation_of(chosen);
-  const bool quick = type == dnnl_f32 || by.find("bf16") != by.npos || by.find("amx") != by.npos;
-  return by.starts_with("brg") && quick ? std::move(chosen) : dnnl_owned_desc();
-}
-
-#endif
-
-}  // namespace tagma::device::cpu::detail
 // ---- tagma/device/cpu/small_products.hpp
 
 /// @file
@@ -37963,9 +38302,42 @@ struct widened_blocks {
 namespace tagma::device {
 namespace cpu::detail {
 
+/// The longest rows of a second matrix whose terms are added in parts, whose sums have places on the stack.
+template <class T>
+inline constexpr std::int64_t most_parted = 8192 / static_cast<std::int64_t>(sizeof(T));
+
+/// How many parts the terms of a product are added in: of one row by a matrix with rows that are short and many. Who
+/// reads a part of each of these rows reads slower than who reads some of them whole, and other threads the others.
+template <class T>
+[[nodiscard]] std::int64_t parts_of_terms(const gemm_args<T>& g) {
+  if (g.m > 1 || g.transpose_b || g.n > most_parted<T>) return 1;
+  const std::int64_t wanted = g.n * g.k / (1 << 17);
+  return wanted < 8 ? wanted : 8;
+}
+
+/// Adds the terms in parts, and the sums of these in their order.
+template <class T>
+TAGMA_COLD void add_parts_of_terms(const gemm_args<T>& g, std::int64_t parts, const run_context& context) {
+  alignas(64) T sums[7 * most_parted<T>];
+  const std::int64_t terms = pieces(g.k, parts), next = g.transpose_a ? g.lda : 1;
+  parts = pieces(g.k, terms);
+  context.threads->parallel_for(parts, [&](std::int64_t t) {
+    gemm_args<T> part = g;
+    const std::int64_t first = t * terms;
+    part.a += first * next, part.b += first * g.ldb;
+    if (t > 0) part.c = sums + (t - 1) * g.n;
+    part.k = t + 1 < parts ? terms : g.k - first;
+    few_rows_product(part);
+  });
+  for (std::int64_t t = 1; t < parts; ++t)
+    for (std::int64_t j = 0; j < g.n; ++j) g.c[j] += sums[(t - 1) * g.n + j];
+}
+
 template <class T>
 void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context) {
   const bool few = has_few_rows(g);
+  if (few)
+    if (const std::int64_t parts = parts_of_terms(g); parts > 1) return add_parts_of_terms(g, parts, context);
   const product_split split(g.m, g.n, g.k, repeated, few);
   if (split.parts == 1) return gemm(g, few);
   context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t), few); });
@@ -38203,10 +38575,14 @@ TAGMA_INLINE auto goes_beyond(const P& x, const P& best) {
 template <class T, bool Largest>
 TAGMA_INLINE void extreme_one_by_one(const T* from, std::int64_t n, std::int64_t stride, std::int64_t* to) {
   using C = compute_t<T>;
+  C best = static_cast<C>(*from);
   std::int64_t where = 0;
   for (std::int64_t k = 1; k < n; ++k) {
-    const auto x = static_cast<C>(from[k * stride]), best = static_cast<C>(from[where * stride]);
-    if (!(Largest ? x <= best : x >= best) && best == best) where = k;
+    const auto x = static_cast<C>(from[k * stride]);
+    const bool beyond =
+        !(Largest ? x <= best : x >= best) & (best == best);  // without a branch, which nothing foretells
+    where = beyond ? k : where;
+    best = beyond ? x : best;
   }
   *to = where;
 }
@@ -41007,14 +41383,28 @@ void top_k(const kernel_args& args, const run_context& context) {
   });
 }
 
+/// Runs `some(first, last)` over rows of `n` positions in an axis of `size` elements, each time when all of these have
+/// been looked at, while they are in the cache. The first one that is none is told, whatever threads share the rows.
+template <class Some>
+void over_positions(const std::int64_t* position, std::int64_t rows, std::int64_t n, extent size,
+                    const run_context& context, const Some& some) {
+  atomic<bool> wrong{false};
+  over_pieces(rows, 16 * n, context, [&](std::int64_t first, std::int64_t last) {
+    if (are_indices(position + first * n, (last - first) * n, size))
+      some(first, last);
+    else
+      wrong.store(true, memory_order::relaxed);
+  });
+  if (wrong.load(memory_order::relaxed)) check_indices(position, rows * n, size);
+}
+
 template <class T>
 void gather_last(const kernel_args& args, const run_context& context) {
   const row_extents in(args.in[0].dims), out(args.out.dims);
   const auto* const position = args.in[1].as<const std::int64_t>();
-  check_indices(position, args.out.elements(), in.n);
   const T* const from = args.in[0].as<const T>();
   T* const to = args.out.as<T>();
-  over_pieces(out.rows, 16 * out.n, context, [&](std::int64_t first, std::int64_t last) {
+  over_positions(position, out.rows, out.n, in.n, context, [=](std::int64_t first, std::int64_t last) {
     for (std::int64_t r = first; r < last; ++r)
       for (std::int64_t i = r * out.n; i < (r + 1) * out.n; ++i) to[i] = from[r * in.n + position[i]];
   });
@@ -41024,11 +41414,11 @@ template <class T>
 void scatter_last(const kernel_args& args, const run_context& context) {
   const row_extents in(args.in[0].dims), out(args.out.dims);
   const auto* const position = args.in[1].as<const std::int64_t>();
-  check_indices(position, args.in[0].elements(), out.n);
-  fill_zero(args.out);
   const T* const from = args.in[0].as<const T>();
   T* const to = args.out.as<T>();
-  over_pieces(in.rows, 16 * in.n, context, [&](std::int64_t first, std::int64_t last) {
+  over_positions(position, in.rows, in.n, out.n, context, [=](std::int64_t first, std::int64_t last) {
+    std::memset(static_cast<void*>(to + first * out.n), 0,
+                static_cast<std::size_t>((last - first) * out.n) * sizeof(T));
     for (std::int64_t r = first; r < last; ++r)
       for (std::int64_t i = r * in.n; i < (r + 1) * in.n; ++i) {
         T& sum = to[r * out.n + position[i]];
@@ -41914,8 +42304,11 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
   const std::int64_t count = one_row ? e.inner : e.rows;
   const bool small = e.rows * e.inner <= 2 * task_elements;
   const std::int64_t elements = small ? small_task_elements : task_elements;
-  const std::int64_t each = one_row ? elements : 1 + (elements - 1) / (e.inner > 0 ? e.inner : 1);
+  std::int64_t each = one_row ? elements : 1 + (elements - 1) / (e.inner > 0 ? e.inner : 1);
   if (count < 2 * each) return part(args, 0, count);
+  // As many as two threads share evenly, or four, of whole lines of the cache.
+  const std::int64_t parts = (count / each + 4) & ~std::int64_t{3}, line = one_row ? 63 : 0;
+  each = (count / parts + 1 + line) & ~line;
   context.threads->parallel_for(
       pieces(count, each),
       [&](std::int64_t t) {
