@@ -28934,9 +28934,9 @@ class started_loops final : public loop_steps {
   }
   [[nodiscard]] operand& base(std::size_t row) override { return rows_[row].base; }
 
-  /// Sorts those that follow by their loops, and puts down what is the same in all iterations.
   TAGMA_COLD void join(plan::step_graph& steps) const override { steps.join_loops(); }
 
+  /// Sorts those that follow by their loops, and puts down what is the same in all iterations.
   TAGMA_COLD void finish() override {
     const heap_array<follower> all(follower_count_);
     std::size_t count = 0;

@@ -112,8 +112,8 @@ TEST_CASE("workers of a pool may use all processors while they work, from whatev
       const pthread_t caller = pthread_self();
       tagma::atomic<int> wrong{0};
       pool.parallel_for(8, [&](std::int64_t) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));  // whoever woke it may have to free it
         if (!pthread_equal(pthread_self(), caller) && processors_of(pthread_self()) != all) wrong.fetch_add(1);
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
       });
       CHECK(wrong.load() == 0);
     }
