@@ -30,10 +30,11 @@ tg::tensor<T> naive_product(const tg::tensor<T>& a, const tg::tensor<T>& b, bool
     const std::size_t row = i.size() - 2, column = i.size() - 1;
     left[row] = ta ? 0 : i[row], left[column] = ta ? i[row] : 0;
     right[row] = tb ? i[column] : 0, right[column] = tb ? 0 : i[column];
-    const T* x = a.data() + tg::test::offset_at(a.dims(), left);
-    const T* y = b.data() + tg::test::offset_at(b.dims(), right);
     double total = 0;
-    for (tg::extent p = 0; p < k; ++p) total += static_cast<double>(x[p * step_a]) * static_cast<double>(y[p * step_b]);
+    const tg::extent at_x = tg::test::offset_at(a.dims(), left), at_y = tg::test::offset_at(b.dims(), right);
+    const T *const x = a.data(), *const y = b.data();
+    for (tg::extent p = 0; p < k; ++p)
+      total += static_cast<double>(x[at_x + p * step_a]) * static_cast<double>(y[at_y + p * step_b]);
     out[n++] = static_cast<T>(static_cast<float>(0) + total);
   });
   return out;

@@ -171,8 +171,9 @@ void scatter_last(const kernel_args& args, const run_context& context) {
   const T* const from = args.in[0].as<const T>();
   T* const to = args.out.as<T>();
   over_positions(position, in.rows, in.n, out.n, context, [=](std::int64_t first, std::int64_t last) {
-    std::memset(static_cast<void*>(to + first * out.n), 0,
-                static_cast<std::size_t>((last - first) * out.n) * sizeof(T));
+    if (out.n > 0 && last > first)  // else there may be no address
+      std::memset(static_cast<void*>(to + first * out.n), 0,
+                  static_cast<std::size_t>((last - first) * out.n) * sizeof(T));
     for (std::int64_t r = first; r < last; ++r)
       for (std::int64_t i = r * in.n; i < (r + 1) * in.n; ++i) {
         T& sum = to[r * out.n + position[i]];
