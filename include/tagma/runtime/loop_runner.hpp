@@ -5,8 +5,8 @@
 /// Does the steps of plans with loops. A body is one piece of the plan that is done again; before each iteration,
 /// operands are pointed at its rows. Nothing is copied and nothing allocated for an iteration.
 
+#include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
@@ -218,7 +218,7 @@ class started_loops final : public loop_steps {
   TAGMA_COLD void count_iterations(std::size_t l) {
     const extent most = bound_.dims_of(plan_.loops[l].head)[0];
     const bool endless = plan_.loops[l].ends == plan::loop_end::by_test && most == 0;
-    loops_[l].iterations = loops_[l].most = endless ? std::numeric_limits<extent>::max() : most;
+    loops_[l].iterations = loops_[l].most = endless ? INT64_MAX : most;
   }
   TAGMA_COLD void measure(std::size_t r) {
     const plan::plan_row& row = plan_.rows[r];

@@ -4,7 +4,7 @@
 /// @file
 /// Where the largest or smallest elements are.
 
-#include <limits>
+#include <cstdint>
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/pack.hpp"
@@ -52,7 +52,7 @@ struct extremes_of_columns {
   TAGMA_INLINE static void run(const T* from, std::int64_t n, std::int64_t columns, std::int64_t stride,
                                std::int64_t* to) {
     std::int64_t i = 0;
-    if (n <= std::numeric_limits<I>::max() && columns >= 8) {
+    if ((sizeof(I) == 8 || n <= INT32_MAX) && columns >= 8) {
       C best[widest];
       I where[widest];
       for (; i < columns; ++i) best[i] = static_cast<C>(from[i]), where[i] = 0;

@@ -4,7 +4,7 @@
 /// @file
 /// Rows of few elements in order.
 
-#include <limits>
+#include <cstdint>
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/few_rows.hpp"
@@ -22,6 +22,7 @@ struct order_of_short_rows {
   using number = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;  // vectors compare signed ones
   using vector = typename plain_vectors<number>::type;
   static constexpr std::int64_t lanes = plain_vectors<number>::lanes;
+  static constexpr auto least = static_cast<number>(sizeof(number) == 8 ? INT64_MIN : INT32_MIN);
 
   /// @param flip is applied to words
   /// @param k how many positions of each row are wanted
@@ -34,8 +35,7 @@ struct order_of_short_rows {
       for (std::int64_t r = 0; r < count; ++r)
         for (std::int64_t i = 0; i < n; ++i, ++from)
           reinterpret_cast<number*>(words + i)[r] =
-              static_cast<number>(static_cast<word_of<T>>(ordered_word(*from) ^ flip)) ^
-              std::numeric_limits<number>::min();
+              static_cast<number>(static_cast<word_of<T>>(ordered_word(*from) ^ flip)) ^ least;
       for (std::int64_t i = 0; i < n; ++i) before[i] = vector{} + static_cast<number>(i);
       for (std::int64_t i = 0; i < n; ++i) {
         const vector own = words[i];

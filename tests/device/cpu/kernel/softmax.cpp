@@ -2,6 +2,7 @@
 #include "tagma/device/cpu/kernel/softmax.hpp"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -226,6 +227,39 @@ TEST_CASE("sums of a row are the same whatever the vectors of its exponentials")
 }
 #endif
 
+TEMPLATE_TEST_CASE("rows with labels have the bytes of rows by themselves, whatever threads share them", "", float,
+                   double, tg::float16) {
+  using T = TestType;
+  std::mt19937 random(94);
+  const auto below = [&random](unsigned n) { return static_cast<tg::extent>(random() % n); };
+  std::vector<std::array<tg::extent, 2>> extents{{0, 4}, {1, 9000}, {9, 4097}, {3000, 1}, {1001, 33}};
+  for (int round = 0; round < 6; ++round) extents.push_back({below(2000) + 1, below(60) + 1});
+  for (const auto& [rows, n] : extents) {
+    INFO(rows << " rows of " << n);
+    const auto x = scattered<T>({rows, n}, -5, 5), upstream = scattered<T>({rows}, -1, 1);
+    tg::tensor<std::int32_t> labels(tg::shape{rows});
+    for (std::int32_t& label : labels.span()) label = static_cast<std::int32_t>(below(static_cast<unsigned>(n)));
+    tg::tensor<T> entropy(tg::shape{rows}), slope(x.dims()), expected(tg::shape{rows}), expected_slope(x.dims());
+    tg::tensor<T> row(tg::shape{1, n}), of_row(tg::shape{1}), up(tg::shape{1}), slope_of_row(tg::shape{1, n});
+    tg::tensor<std::int32_t> label(tg::shape{1});
+    for (tg::extent r = 0; r < rows; ++r) {
+      std::copy_n(x.data() + r * n, n, row.data());
+      label[0] = labels[r], up[0] = upstream[r];
+      tg::test::call_with<op::sparse_softmax_cross_entropy>({.threads = 1}, of_row, {}, row, label);
+      tg::test::call_with<op::sparse_softmax_cross_entropy_gradient>({.threads = 1}, slope_of_row, {}, row, label, up);
+      expected[r] = of_row[0];
+      std::copy_n(slope_of_row.data(), n, expected_slope.data() + r * n);
+    }
+    for (const int threads : {1, 2, 5}) {
+      tg::test::call_with<op::sparse_softmax_cross_entropy>({.threads = threads}, entropy, {}, x, labels);
+      tg::test::call_with<op::sparse_softmax_cross_entropy_gradient>({.threads = threads}, slope, {}, x, labels,
+                                                                     upstream);
+      CHECK(entropy == expected);
+      CHECK(slope == expected_slope);
+    }
+  }
+}
+
 TEST_CASE("a label that is no class is refused") {
   const tg::tensor<float> x(tg::shape{2, 3});
   tg::tensor<float> out(tg::shape{2});
@@ -233,6 +267,12 @@ TEST_CASE("a label that is no class is refused") {
                     "OutOfRange: label -1 of row 1 is not below the number of classes, 3");
   CHECK_THROWS_AS(call<op::sparse_softmax_cross_entropy>(out, {}, x, tg::tensor<std::int32_t>(tg::shape{2}, {3, 0})),
                   tg::error);
+  const tg::tensor<float> many(tg::shape{5000, 7}), up(tg::shape{5000});
+  tg::tensor<float> slope(many.dims());
+  tg::tensor<std::int64_t> labels(tg::shape{5000});
+  labels[4999] = 9, labels[2345] = 7;
+  CHECK_THROWS_WITH(call<op::sparse_softmax_cross_entropy_gradient>(slope, {}, many, labels, up),
+                    "OutOfRange: label 7 of row 2345 is not below the number of classes, 7");
 }
 
 TEST_CASE("no rows and no classes") {

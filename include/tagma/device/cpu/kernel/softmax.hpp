@@ -251,13 +251,25 @@ void over_rows(const kernel_args& args, const run_context& context) {
   context.threads->parallel_for(tasks, some, tasks <= 4 ? runtime::helpers::awake : runtime::helpers::woken);
 }
 
+/// Rows and their labels, which threads share: so many of them at a time.
+struct labelled_rows {
+  const kernel_args& args;
+  const std::int64_t rows, n, per_task;
+};
+
+/// Looks at the labels of all rows, and shares the rows among threads.
+/// @param task does one part of the labelled rows that it gets
 template <class Label>
-[[nodiscard]] std::int64_t checked_label(const Label* labels, std::int64_t row, std::int64_t classes) {
-  const auto label = static_cast<std::int64_t>(labels[row]);
-  if (label < 0 || label >= classes)
-    fail(status_code::out_of_range,
-         {"label ", label, " of row ", row, " is not below the number of classes, ", classes});
-  return label;
+TAGMA_COLD void over_labelled_rows(const kernel_args& args, const run_context& context,
+                                   void (*task)(void*, std::int64_t)) {
+  const row_extents x(args.in[0].dims);
+  const Label* const labels = args.in[1].as<const Label>();
+  for (std::int64_t r = 0; r < x.rows; ++r)
+    if (const auto label = static_cast<std::int64_t>(labels[r]); label < 0 || label >= x.n)
+      fail(status_code::out_of_range, {"label ", label, " of row ", r, " is not below the number of classes, ", x.n});
+  labelled_rows all{args, x.rows, x.n, 8 + 4096 / (x.n + 1) / 8 * 8};
+  const std::int64_t tasks = pieces(all.rows, all.per_task);
+  context.threads->parallel_for(tasks, task, &all, tasks <= 4 ? runtime::helpers::awake : runtime::helpers::woken);
 }
 
 /// Up to eight rows.
@@ -265,7 +277,8 @@ template <class T>
 struct entropy_rows {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  TAGMA_INLINE static void run(const T* x, std::int64_t rows, std::int64_t n, const std::int64_t* labels, T* y) {
+  template <class Label>
+  TAGMA_INLINE static void run(const T* x, std::int64_t rows, std::int64_t n, const Label* labels, T* y) {
     C top[8], total[8]{};
     if (rows == 8 && n <= longest_turned) {
       eight_rows<T> eight;
@@ -277,21 +290,24 @@ struct entropy_rows {
         dispatch<row_sums<T>>(x + r * n, n, top + r, total + r, static_cast<T*>(nullptr));
     }
     store(total, log(load<8>(static_cast<const C*>(total))));
-    for (std::int64_t r = 0; r < rows; ++r) y[r] = T(total[r] - (static_cast<C>(x[r * n + labels[r]]) - top[r]));
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const auto label = static_cast<std::int64_t>(labels[r]);
+      y[r] = T(total[r] - (static_cast<C>(x[r * n + label]) - top[r]));
+    }
   }
 };
 
 template <class T, class Label>
-void sparse_cross_entropy(const kernel_args& args, const run_context&) {
-  const row_extents x(args.in[0].dims);
-  const Label* labels = args.in[1].as<const Label>();
-  for (std::int64_t first = 0, count = 0; first < x.rows; first += count) {
-    std::int64_t checked[8];
-    count = x.rows - first < 8 ? x.rows - first : 8;
-    for (std::int64_t r = 0; r < count; ++r) checked[r] = checked_label(labels, first + r, x.n);
-    dispatch<entropy_rows<T>>(args.in[0].as<const T>() + first * x.n, count, x.n,
-                              static_cast<const std::int64_t*>(checked), args.out.as<T>() + first);
-  }
+void some_cross_entropies(void* of, std::int64_t task) {
+  const auto& [args, rows, n, per_task] = *static_cast<const labelled_rows*>(of);
+  std::int64_t r = task * per_task;
+  for (const std::int64_t end = r + per_task < rows ? r + per_task : rows; r < end; r += 8)
+    dispatch<entropy_rows<T>>(args.in[0].as<const T>() + r * n, end - r < 8 ? end - r : 8, std::int64_t{n},
+                              args.in[1].as<const Label>() + r, args.out.as<T>() + r);
+}
+template <class T, class Label>
+void sparse_cross_entropy(const kernel_args& args, const run_context& context) {
+  over_labelled_rows<Label>(args, context, &some_cross_entropies<T, Label>);
 }
 
 template <class T>
@@ -309,13 +325,17 @@ struct entropy_gradient_row {
 };
 
 template <class T, class Label>
-TAGMA_COLD void sparse_cross_entropy_gradient(const kernel_args& args, const run_context&) {
-  const row_extents x(args.in[0].dims);
-  const std::int64_t rows = x.rows, n = x.n;
-  const Label* labels = args.in[1].as<const Label>();
-  for (std::int64_t r = 0; r < rows; ++r)
-    dispatch<entropy_gradient_row<T>>(args.in[0].as<const T>() + r * n, n, checked_label(labels, r, n),
+void some_entropy_gradients(void* of, std::int64_t task) {
+  const auto& [args, rows, n, per_task] = *static_cast<const labelled_rows*>(of);
+  std::int64_t r = task * per_task;
+  for (const std::int64_t end = r + per_task < rows ? r + per_task : rows; r < end; ++r)
+    dispatch<entropy_gradient_row<T>>(args.in[0].as<const T>() + r * n, std::int64_t{n},
+                                      static_cast<std::int64_t>(args.in[1].as<const Label>()[r]),
                                       static_cast<compute_t<T>>(args.in[2].as<const T>()[r]), args.out.as<T>() + r * n);
+}
+template <class T, class Label>
+void sparse_cross_entropy_gradient(const kernel_args& args, const run_context& context) {
+  over_labelled_rows<Label>(args, context, &some_entropy_gradients<T, Label>);
 }
 
 }  // namespace cpu::detail
