@@ -48,13 +48,13 @@ TEST_CASE("every piece is taken once, on one thread and on several, and none tha
 
 /// Copies a box of three axes, and compares each element of the whole with what it was or should be.
 void check_box(const shape& from_dims, const shape& to_dims, const shape& extents, const extent* from_first,
-               const extent* to_first) {
+               const extent* to_first, int thread_count = 2) {
   std::vector<std::int32_t> from(static_cast<std::size_t>(from_dims.elements())),
       to(static_cast<std::size_t>(to_dims.elements()), -1);
   std::iota(from.begin(), from.end(), 0);
   box b{extents, from_dims, to_dims, {}, {}};
   for (int a = 0; a < 3; ++a) b.from_first[a] = from_first[a], b.to_first[a] = to_first[a];
-  const auto threads = runtime::make_cpu_executor(2);
+  const auto threads = runtime::make_cpu_executor(thread_count);
   const runtime::run_context context{threads.get()};
   copy_box(reinterpret_cast<std::byte*>(to.data()), reinterpret_cast<const std::byte*>(from.data()), b, 4, context);
   std::size_t at = 0;
@@ -90,6 +90,19 @@ TEST_CASE("a box is moved from its place in one tensor to its place in another")
   // Enough for several threads, which begin in the middle.
   const extent middle[] = {1, 0, 2};
   check_box({70, 90, 64}, {80, 95, 70}, {65, 90, 60}, middle, some);
+}
+
+TEST_CASE("parts of long rows are moved by several threads") {
+  const extent none[] = {0, 0, 0}, some[] = {1, 0, 0}, middle[] = {1, 1, 0}, end[] = {1, 1, 7};
+  for (const int threads : {1, 2, 3}) {
+    check_box({3, 200, 301}, {4, 200, 301}, {2, 200, 301}, none, some, threads);  // one row
+    check_box({3, 200, 301}, {2, 200, 301}, {1, 200, 301}, some, none, threads);
+    check_box({3, 3, 50001}, {3, 4, 50001}, {2, 2, 50001}, middle, some, threads);  // rows of some axes
+    check_box({2, 3, 40003}, {3, 4, 50000}, {2, 3, 40003}, none, end, threads);     // of the last one
+    check_box({2, 3, 50000}, {3, 4, 32775}, {1, 2, 32768}, end, end, threads);      // of the least length
+    check_box({1, 1, 1000003}, {1, 1, 1000003}, {1, 1, 1000003}, none, none, threads);
+    check_box({2, 0, 50000}, {2, 1, 50000}, {2, 0, 50000}, none, none, threads);
+  }
 }
 
 TEST_CASE("rows of bytes of every length, apart and next to each other") {

@@ -89,17 +89,35 @@ TAGMA_DECL void copy_box(std::byte* to, const std::byte* from, const box& b, std
     if (b.extents[outer] != b.from_dims[outer] || b.extents[outer] != b.to_dims[outer]) break;
   }
   const std::int64_t rows = b.extents.elements(0, outer);
-  over_pieces(rows, bytes, context, [&](std::int64_t first, std::int64_t last) {
-    extent at[max_rank]{};
-    std::int64_t rest = first;
-    const std::byte* source = from;
-    std::byte* target = to;
+  // Finds where a row begins.
+  const auto look = [&](std::int64_t row, extent* at, const std::byte*& source, std::byte*& target) {
     for (int a = outer - 1; a >= 0; --a) {
-      at[a] = rest % b.extents[a];
-      rest /= b.extents[a];
+      at[a] = row % b.extents[a];
+      row /= b.extents[a];
       source += at[a] * from_stride[a];
       target += at[a] * to_stride[a];
     }
+  };
+  if (bytes >= 2 * small_copy_task_bytes) {  // long rows are shared in parts
+    constexpr std::int64_t part = small_copy_task_bytes / 4;
+    const std::int64_t parts = pieces(bytes, part);
+    return over_pieces(rows * parts, part, context, [&](std::int64_t i, std::int64_t last) {
+      for (std::int64_t row = i / parts; i < last; ++row) {
+        extent at[max_rank]{};
+        const std::byte* source = from;
+        std::byte* target = to;
+        look(row, at, source, target);
+        const std::int64_t begin = (i - row * parts) * part, end = (last - row * parts) * part;
+        copy_bytes(target + begin, source + begin, (end < bytes ? end : bytes) - begin);
+        i = (row + 1) * parts;
+      }
+    });
+  }
+  over_pieces(rows, bytes, context, [&](std::int64_t first, std::int64_t last) {
+    extent at[max_rank]{};
+    const std::byte* source = from;
+    std::byte* target = to;
+    look(first, at, source, target);
     const int inner = outer - 1;
     for (std::int64_t row = first; row < last;) {
       const std::int64_t more = inner < 0 ? 1 : b.extents[inner] - at[inner];
