@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // What packs do by single instructions of the processor, where pack.cpp tests the formulas for all of them.
+#include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "tagma/device/cpu/denormals.hpp"
@@ -54,7 +56,39 @@ void check_all() {
   CHECK(wrong == std::vector<float>());
 }
 
+template <class T, int W>
+struct extremes_loop {
+  TAGMA_INLINE static void run(T* least, T* most, const T* a, const T* b, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += cpu::lanes_of<W>) {
+      cpu::store(least + i, min(cpu::load<W>(a + i), cpu::load<W>(b + i)));
+      cpu::store(most + i, max(cpu::load<W>(a + i), cpu::load<W>(b + i)));
+    }
+  }
+};
+template <class T>
+struct extremes : cpu::with_wide<extremes_loop<T, 8>, extremes_loop<T, 16>, sizeof(T) <= 4> {};
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("the larger and the smaller one of integers", "[pack]", std::int64_t, std::int32_t, std::uint32_t,
+                   std::int16_t, std::int8_t, std::uint8_t) {
+  using T = TestType;
+  using limits = std::numeric_limits<T>;
+  const T values[] = {
+      limits::lowest(), limits::max(), 0, 1, static_cast<T>(-1), static_cast<T>(limits::max() - 1), 100};
+  std::vector<T> a, b;
+  for (const T x : values)
+    for (const T y : values) a.push_back(x), b.push_back(y);
+  while (a.size() % 16 != 0) a.push_back(3), b.push_back(2);
+  std::vector<T> least(a.size()), most(a.size());
+  cpu::dispatch<extremes<T>>(least.data(), most.data(), static_cast<const T*>(a.data()),
+                             static_cast<const T*>(b.data()), static_cast<std::int64_t>(a.size()));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    CAPTURE(a[i], b[i]);
+    CHECK(least[i] == std::min(a[i], b[i]));
+    CHECK(most[i] == std::max(a[i], b[i]));
+  }
+}
 
 TEST_CASE("loops widen every float16 exactly and round to the nearest", "[pack]") { check_all(); }
 

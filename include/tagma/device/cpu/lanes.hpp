@@ -449,9 +449,10 @@ TAGMA_INLINE pack<T, W> separate(const pack<T, W>& a) {
 template <class T, int W>
 TAGMA_INLINE pack<T, W> smaller(const pack<T, W>& a, const pack<T, W>& b) {
 #if TAGMA_HAS_VECTOR_TEXT
-  if constexpr (detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) {
+  if constexpr ((detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) ||
+                (detail::same<T, std::int32_t> && sizeof(a) == 32)) {
     pack<T, W> r;
-    TAGMA_SMALLER_64(r.v, a.v, b.v);
+    TAGMA_SMALLER(r.v, a.v, b.v);
     return r;
   }
 #endif
@@ -460,9 +461,10 @@ TAGMA_INLINE pack<T, W> smaller(const pack<T, W>& a, const pack<T, W>& b) {
 template <class T, int W>
 TAGMA_INLINE pack<T, W> larger(const pack<T, W>& a, const pack<T, W>& b) {
 #if TAGMA_HAS_VECTOR_TEXT
-  if constexpr (detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) {
+  if constexpr ((detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) ||
+                (detail::same<T, std::int32_t> && sizeof(a) == 32)) {
     pack<T, W> r;
-    TAGMA_LARGER_64(r.v, a.v, b.v);
+    TAGMA_LARGER(r.v, a.v, b.v);
     return r;
   }
 #endif
