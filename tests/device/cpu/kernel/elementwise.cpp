@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/device/cpu/kernel/elementwise.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 
 #include "support/half_formats.hpp"
 #include "support/naive.hpp"
@@ -140,6 +143,64 @@ TEST_CASE("rounding, logic and conversions") {
     CHECK(session.run(std::get<7>(h), f = p, g = q)[i] == (p[i] || q[i]));
     CHECK(session.run(std::get<8>(h), f = p)[i] == !p[i]);
     CHECK(session.run(std::get<9>(h), f = p)[i] == (p[i] ? 1.0f : 0.0f));
+  }
+}
+
+TEMPLATE_TEST_CASE("integers of 64 bits become floats, rounded once", "", float, double) {
+  using T = TestType;
+  const auto x = tg::placeholder<"x", std::int64_t, tg::dyn, tg::dyn>();
+  const auto all = tg::cast<T>(x);
+  tg::session session(tg::compile([=] { return tg::outputs(all); }), {.intra_op_threads = 2});
+  for (const tg::extent n : {0, 1, 7, 8, 9, 63, 10007}) {
+    tg::tensor<std::int64_t> in({3, n});
+    std::uint64_t bits = 1;
+    for (auto& v : in.span()) {
+      bits = bits * 6364136223846793005u + 1442695040888963407u;
+      v = static_cast<std::int64_t>(bits) >> (bits >> 33) % 64;  // of every length
+    }
+    if (n > 6) {
+      const std::int64_t ends[] = {0, -1, INT64_MIN, INT64_MAX, (1 << 24) + 1, (std::int64_t{1} << 53) + 1, -16777219};
+      std::copy(std::begin(ends), std::end(ends), in.span().begin());
+    }
+    const auto out = session.run(all, x = in);
+    std::int64_t wrong = 0;
+    for (tg::extent i = 0; i < 3 * n; ++i) wrong += out.data()[i] != static_cast<T>(in.data()[i]);
+    CAPTURE(n);
+    CHECK(wrong == 0);
+  }
+}
+
+TEMPLATE_TEST_CASE("loops over elements of one byte", "", std::int8_t, std::uint8_t) {
+  using T = TestType;
+  const auto x = tg::placeholder<"x", T, tg::dyn, tg::dyn>();
+  const auto y = tg::placeholder<"y", T, tg::dyn, tg::dyn>();
+  const auto less = x < y;
+  const auto all = [=] {
+    return tg::outputs(less, tg::select(less, x * y, tg::maximum(x, y) - tg::minimum(x, y)), x / y, !less || tg::equal(x, y),
+                       tg::cast<T>(less) + x);
+  };
+  tg::session session(tg::compile(all), {.intra_op_threads = 3});
+  const auto h = all().handles;
+  for (const tg::extent n : {0, 1, 7, 8, 15, 16, 17, 33, 50021}) {
+    const auto number = [](std::int64_t i) { return static_cast<T>(i * 2654435761 >> 7); };
+    tg::tensor<T> p({n, 2}), q({n, 2});
+    for (std::int64_t i = 0; i < 2 * n; ++i) p.data()[i] = number(i), q.data()[i] = i % 5 == 0 ? p.data()[i] : number(i + 99991);
+    const auto is_less = session.run(std::get<0>(h), x = p, y = q);
+    const auto chosen = session.run(std::get<1>(h), x = p, y = q);
+    const auto quotients = session.run(std::get<2>(h), x = p, y = q);
+    const auto logic = session.run(std::get<3>(h), x = p, y = q);
+    const auto counted = session.run(std::get<4>(h), x = p, y = q);
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < 2 * n; ++i) {
+      const T a = p.data()[i], b = q.data()[i];
+      wrong += is_less.data()[i] != (a < b);
+      wrong += chosen.data()[i] != static_cast<T>(a < b ? a * b : (a > b ? a - b : b - a));
+      wrong += quotients.data()[i] != static_cast<T>(b == 0 ? 0 : a / b);
+      wrong += logic.data()[i] != (!(a < b) || a == b);
+      wrong += counted.data()[i] != static_cast<T>((a < b) + a);
+    }
+    CAPTURE(n);
+    CHECK(wrong == 0);
   }
 }
 

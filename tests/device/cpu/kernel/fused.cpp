@@ -232,6 +232,8 @@ TEST_CASE("loops that compute little have no wide body") {
   STATIC_REQUIRE(has_wide_body<loop_of<tg::op::tanh, tg::dtype::float64>::body>);
   STATIC_REQUIRE(has_wide_body<loop_of<tg::op::sqrt, tg::dtype::float32>::body>);
   STATIC_REQUIRE(!has_wide_body<loop_of<tg::op::square, tg::dtype::float32>::body>);
+  STATIC_REQUIRE(!has_wide_body<loop_of<tg::op::square, tg::dtype::int64>::body>);
+  STATIC_REQUIRE(!has_wide_body<loop_of<tg::op::square, tg::dtype::int8>::body>);
 }
 #endif
 

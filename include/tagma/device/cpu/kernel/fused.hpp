@@ -133,8 +133,8 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data;
   std::int64_t rest = row;
   for (int a = e.axes; a-- > 0;) {
-    const std::int64_t at = rest % e.extents[a];
-    rest /= e.extents[a];
+    const std::int64_t at = a > 0 ? rest % e.extents[a] : rest;
+    if (a > 0) rest /= e.extents[a];
     for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += at * e.strides[l][a];
   }
 }
@@ -177,13 +177,15 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   if (s.copies > 0) first = run_short_rows(args, s, first, last);
   // What remains of a row is computed with the elements before it once more, in a whole pack, where these are still
   // there: the result is not in the place of what is read.
-  std::int64_t again = e.inner > s.lanes && e.inner % s.lanes != 0 ? e.inner - s.lanes : 0;
+  const std::int64_t rest = e.inner % s.lanes;
+  std::int64_t again = e.inner > s.lanes && rest != 0 ? e.inner - s.lanes : 0;
   for (std::size_t l = 0; l < args.in.size(); ++l)
     if (args.in[l].data == args.out.data) again = 0;
+  const std::int64_t whole = again > 0 ? e.inner - rest : e.inner;
   for (std::int64_t row = first; row < last; ++row) {
     point_at_row(e, args, row, in);
     std::byte* const out = args.out.data + row * e.inner * s.result_size;
-    s.span(out, in, again > 0 ? e.inner - e.inner % s.lanes : e.inner);
+    s.span(out, in, whole);
     if (again == 0) continue;
     for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += again * s.steps[l];
     s.span(out + again * s.result_size, in, s.lanes);
@@ -334,17 +336,23 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static constexpr std::size_t sizes =
       (sizeof(typename Load::stored_type) | ... | (sizeof(typename Operation::stored_type) | ...));
   static constexpr bool has_halves = (sizes & 2) != 0, has_eight_bytes = (sizes & 8) != 0;
-  static constexpr bool is_wide = ((operation_count <= cpu::detail::longest_wide(Operation{})) || ...) ||
+  /// AVX2 has no instruction by which integers of 64 bits become floats.
+  static constexpr bool has_floats_of_long =
+      has_eight_bytes && operation_count == 1 && cpu::detail::floating<result> &&
+      ((sizeof(typename Load::stored_type) == 8 && !cpu::detail::floating<typename Load::stored_type>)&&...);
+  static constexpr bool is_wide = has_floats_of_long ||
+                                  ((operation_count <= cpu::detail::longest_wide(Operation{})) || ...) ||
                                   (has_halves && !has_eight_bytes && !(cpu::detail::has_doubles(Operation{}) || ...));
+  /// Elements of one byte, of which eight are half of the shortest vector.
+  static constexpr int width = sizes == 1 ? 2 * cpu::default_width : cpu::default_width;
   static constexpr int wide_width = has_eight_bytes ? cpu::wide_eight : cpu::wide_width;
-  struct body : cpu::with_wide<body_of<cpu::default_width>, body_of<wide_width>, is_wide> {};
+  struct body : cpu::with_wide<body_of<width>, body_of<wide_width>, is_wide> {};
 
   static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
     auto span = cpu::best_variant<body, std::byte*, const std::byte* const*, std::int64_t>();
     if constexpr (has_halves) span = cpu::detail::loop_of_bits<types<Load...>, types<Operation...>>::or_else(span);
-    return cpu::detail::prepare_loop(args, span, contiguous,
-                                     cpu::lanes_of<(is_wide ? wide_width : cpu::default_width)>);
+    return cpu::detail::prepare_loop(args, span, contiguous, cpu::lanes_of<(is_wide ? wide_width : width)>);
   }
 
   static constexpr kernel_entry entry{&cpu::detail::run_loop, &prepare};
