@@ -20,7 +20,7 @@ THIRD_PARTY = [
 STANDARD = re.compile(r"^[a-z_0-9]+$")
 # POSIX and compiler headers: below the runtime, only files ask the operating system for anything.
 PLATFORM = re.compile(r"^((sys|linux|netinet|arpa)/)?[a-z0-9_]+\.h$")
-PLATFORM_HOMES = ("tagma/base/file", "tagma/base/replace_file")
+PLATFORM_HOMES = ("tagma/base/file", "tagma/base/large_pages", "tagma/base/replace_file")
 COMPILER = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*\b(__GNUC__|__GNUG__|__clang__|__clang_major__|__CUDACC__|"
                       r"__NVCC__|_MSC_VER|__INTEL_COMPILER|__GLIBCXX__|_LIBCPP_VERSION)\b")
 COMPILER_HOMES = ("tagma/base/config.hpp", "tagma/device/cpu/pack.hpp")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/tensor/tensor.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -47,6 +48,19 @@ TEST_CASE("a tensor of a shape is zero and aligned") {
   CHECK(t[14] == 1.0f);
   CHECK(std::as_const(t)(2, 4) == 1.0f);
   CHECK(code_of([&] { (void)t(3, 0); }) == tagma::status_code::out_of_range);
+}
+
+TEST_CASE("tensors of many megabytes are as others") {
+  for (const std::int64_t size :
+       {(std::int64_t{1} << 22) - 1, std::int64_t{1} << 22, (std::int64_t{1} << 22) + 1, std::int64_t{5000011}}) {
+    tensor<std::int8_t> t(shape{size});
+    CHECK(std::all_of(t.begin(), t.end(), [](std::int8_t x) { return x == 0; }));
+    CHECK(reinterpret_cast<std::uintptr_t>(t.data()) % tagma::tensor_alignment == 0);
+    t[0] = 1, t[size - 1] = 2;
+    const tensor<std::int8_t> copy = t;
+    CHECK(copy == t);
+    CHECK(copy[size - 1] == 2);
+  }
 }
 
 TEST_CASE("a tensor takes as many values as its shape has elements") {

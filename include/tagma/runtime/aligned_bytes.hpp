@@ -4,10 +4,6 @@
 /// @file
 /// Memory of the host for tensors.
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 #include <cstddef>
 #include <new>
 

@@ -5,6 +5,7 @@
 /// Definitions of aligned_bytes.hpp: in the compiled half, or else in each file that includes it.
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/large_pages.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
 
 namespace tagma::runtime {
@@ -16,10 +17,7 @@ TAGMA_COLD TAGMA_DECL aligned_bytes::aligned_bytes(std::size_t size) : aligned_b
 TAGMA_COLD TAGMA_DECL aligned_bytes::aligned_bytes(std::size_t size, const std::nothrow_t&) : size_(size) {
   if (size == 0) return;
   data_ = static_cast<std::byte*>(::operator new(size, alignment(size), std::nothrow));
-#if defined(MADV_HUGEPAGE)
-  // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
-  if (size >= large && data_ != nullptr) madvise(data_, size, MADV_HUGEPAGE);
-#endif
+  if (size >= large && data_ != nullptr) advise_large_pages(data_, size);
 }
 
 TAGMA_DECL aligned_bytes::aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {

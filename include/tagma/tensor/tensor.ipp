@@ -7,9 +7,13 @@
 #include <cstring>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/large_pages.hpp"
 #include "tagma/tensor/tensor.hpp"
 
 namespace tagma::detail {
+
+/// Bytes of a tensor that is worth large pages.
+inline constexpr std::size_t large_tensor = std::size_t{1} << 22;
 
 TAGMA_COLD TAGMA_DECL void* allocate_elements(const tensor_spec& s, std::size_t& size) {
   check_size(s);
@@ -18,6 +22,7 @@ TAGMA_COLD TAGMA_DECL void* allocate_elements(const tensor_spec& s, std::size_t&
   const auto bytes = static_cast<std::size_t>(bytes_of(s));
   void* const data = ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
   if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
+  if (bytes >= large_tensor) advise_large_pages(static_cast<std::byte*>(data), bytes);
   return data;
 }
 

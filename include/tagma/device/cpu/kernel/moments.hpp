@@ -23,11 +23,12 @@ template <class T>
 struct moments_of_row {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  TAGMA_INLINE static void run(const T* from, std::int64_t n, double* to) {
+  /// @param next from this row to the one that is called into the cache meanwhile; 0 if there is none
+  TAGMA_INLINE static void run(const T* from, std::int64_t n, double* to, std::int64_t next = 0) {
     const C first = static_cast<C>(from[0]);
-    const C mean = sum<false>(from, n, first, C(0)) / static_cast<C>(n);
+    const C mean = sum<false>(from, n, first, C(0), 0) / static_cast<C>(n);
     to[0] = static_cast<double>(first) + static_cast<double>(mean);
-    to[1] = static_cast<double>(sum<true>(from, n, first, mean));
+    to[1] = static_cast<double>(sum<true>(from, n, first, mean, next));
   }
 
  private:
@@ -40,11 +41,15 @@ struct moments_of_row {
       return sum + (x - first);
   }
   template <bool Square>
-  TAGMA_INLINE static C sum(const T* from, std::int64_t n, C first, C centre) {
+  TAGMA_INLINE static C sum(const T* from, std::int64_t n, C first, C centre, std::int64_t next) {
     const P f = splat<P>(first), m = splat<P>(centre);
     P a = splat<P>(C(0)), b = a, c = a, d = a;
     std::int64_t i = 0;
     for (; i + 32 <= n; i += 32) {
+      // The squares are of what is in the cache already, while memory would have nothing to do.
+      if constexpr (Square)
+        for (std::int64_t l = 0; l < 32; l += 64 / static_cast<std::int64_t>(sizeof(T)))
+          __builtin_prefetch(from + i + next + l);
       a = add<Square>(a, load<8>(from + i), f, m);
       b = add<Square>(b, load<8>(from + i + 8), f, m);
       c = add<Square>(c, load<8>(from + i + 16), f, m);
@@ -64,7 +69,7 @@ struct moments_of_rows {
     using C = compute_t<T>;
     for (std::int64_t r = 0; r < rows; ++r) {
       double found[2]{};
-      moments_of_row<T>::run(from + r * n, n, found);
+      moments_of_row<T>::run(from + r * n, n, found, r + 1 < rows ? n : 0);
       if (mean != nullptr) mean[r] = T(static_cast<C>(found[0]));
       if (variance != nullptr) variance[r] = T(static_cast<C>(found[1] / static_cast<double>(n)));
     }
