@@ -97,9 +97,9 @@ TEST_CASE("parts of long rows are moved by several threads") {
   for (const int threads : {1, 2, 3}) {
     check_box({3, 200, 301}, {4, 200, 301}, {2, 200, 301}, none, some, threads);  // one row
     check_box({3, 200, 301}, {2, 200, 301}, {1, 200, 301}, some, none, threads);
-    check_box({3, 3, 50001}, {3, 4, 50001}, {2, 2, 50001}, middle, some, threads);  // rows of some axes
-    check_box({2, 3, 40003}, {3, 4, 50000}, {2, 3, 40003}, none, end, threads);     // of the last one
-    check_box({2, 3, 50000}, {3, 4, 32775}, {1, 2, 32768}, end, end, threads);      // of the least length
+    check_box({3, 3, 80001}, {3, 4, 80001}, {2, 2, 80001}, middle, some, threads);  // rows of some axes
+    check_box({2, 3, 70003}, {3, 4, 80000}, {2, 3, 70003}, none, end, threads);     // of the last one
+    check_box({2, 3, 70000}, {3, 4, 65543}, {1, 2, 65536}, end, end, threads);      // of the least length
     check_box({1, 1, 1000003}, {1, 1, 1000003}, {1, 1, 1000003}, none, none, threads);
     check_box({2, 0, 50000}, {2, 1, 50000}, {2, 0, 50000}, none, none, threads);
   }

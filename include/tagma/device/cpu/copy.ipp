@@ -98,20 +98,21 @@ TAGMA_DECL void copy_box(std::byte* to, const std::byte* from, const box& b, std
       target += at[a] * to_stride[a];
     }
   };
-  if (bytes >= 2 * small_copy_task_bytes) {  // long rows are shared in parts
-    constexpr std::int64_t part = small_copy_task_bytes / 4;
+  // Parts of long rows, as many as two threads share evenly, or four, of whole lines of the cache.
+  if (bytes >= copy_task_bytes && context.threads->threads() > 1) {
+    const std::int64_t part = pieces(bytes, 4 * pieces(bytes, 4 * copy_task_bytes) * 64) * 64;
     const std::int64_t parts = pieces(bytes, part);
-    return over_pieces(rows * parts, part, context, [&](std::int64_t i, std::int64_t last) {
-      for (std::int64_t row = i / parts; i < last; ++row) {
-        extent at[max_rank]{};
-        const std::byte* source = from;
-        std::byte* target = to;
-        look(row, at, source, target);
-        const std::int64_t begin = (i - row * parts) * part, end = (last - row * parts) * part;
-        copy_bytes(target + begin, source + begin, (end < bytes ? end : bytes) - begin);
-        i = (row + 1) * parts;
-      }
-    });
+    return context.threads->parallel_for(
+        rows * parts,
+        [&](std::int64_t task) {
+          extent at[max_rank]{};
+          const std::byte* source = from;
+          std::byte* target = to;
+          look(task / parts, at, source, target);
+          const std::int64_t begin = task % parts * part, rest = bytes - begin;
+          copy_bytes(target + begin, source + begin, rest < part ? rest : part);
+        },
+        rows * bytes <= 2 * copy_task_bytes ? runtime::helpers::awake : runtime::helpers::woken);
   }
   over_pieces(rows, bytes, context, [&](std::int64_t first, std::int64_t last) {
     extent at[max_rank]{};
