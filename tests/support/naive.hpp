@@ -16,13 +16,13 @@ using index = std::vector<extent>;
 template <class Visit>
 void for_each_index(const shape& dims, Visit visit) {
   index at(static_cast<std::size_t>(dims.rank));
-  for (extent i = 0; i < dims.elements(); ++i) {
-    extent rest = i;
-    for (int a = dims.rank; a-- > 0;) {
-      at[static_cast<std::size_t>(a)] = rest % dims[a];
-      rest /= dims[a];
-    }
+  for (extent left = dims.elements(); left > 0; --left) {
     visit(at);
+    for (int a = dims.rank; a-- > 0;) {
+      extent& i = at[static_cast<std::size_t>(a)];
+      if (++i < dims[a]) break;
+      i = 0;
+    }
   }
 }
 
@@ -69,9 +69,10 @@ template <class T>
 [[nodiscard]] double distance(const tensor<T>& found, const tensor<T>& expected) {
   if (!(found.dims() == expected.dims())) return __builtin_huge_val();
   double worst = 0;
-  for (extent i = 0; i < expected.dims().elements(); ++i) {
-    const double e = static_cast<double>(expected[i]), d = static_cast<double>(found[i]) - e;
-    if (!(found[i] == expected[i]))
+  const T *f = found.data(), *x = expected.data();
+  for (extent left = expected.dims().elements(); left > 0; --left, ++f, ++x) {
+    const double e = static_cast<double>(*x), d = static_cast<double>(*f) - e;
+    if (!(*f == *x))
       worst = __builtin_fmax(worst, __builtin_isnan(d) ? __builtin_huge_val()
                                                        : __builtin_fabs(d) / __builtin_fmax(1.0, __builtin_fabs(e)));
   }

@@ -21,6 +21,10 @@
 #define HAS_THREAD_SANITIZER 0
 #endif
 
+/// Before a function that is not instrumented: plain loops, of which a test knows that they are right, and that take
+/// most of its time otherwise. What they call, and is not inlined, is instrumented.
+#define UNSANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))
+
 namespace tagma::test {
 
 /// Whether everything takes ten times as long: then fewer of many like cases will do.

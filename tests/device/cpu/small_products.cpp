@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "support/naive_product.hpp"
 #include "support/sanitizers.hpp"
 #include "tagma/with_macros.hpp"
 
@@ -64,25 +65,19 @@ struct batch {
                         : std::is_same_v<S, float16> ? 0x1p-11
                                                      : 0x1p-8;
     double worst = 0;
-    for (std::int64_t q = 0; q < args.count; ++q)
-      for (std::int64_t i = 0; i < args.c_next; ++i) {
-        const double found = static_cast<double>(static_cast<C>(out[static_cast<std::size_t>(q * args.c_next + i)]));
-        if (i >= g.m * g.n) {
-          if (std::abs(found - 77.0) > 0) FAIL("an element between two results is another one");
-          continue;
-        }
-        const std::int64_t row = i / g.n, column = i % g.n;
-        double sum = 0;
-        for (std::int64_t p = 0; p < g.k; ++p) {
-          const auto left = q * args.a_next + (g.transpose_a ? p * g.lda + row : row * g.lda + p);
-          const auto right = q * args.b_next + (g.transpose_b ? column * g.ldb + p : p * g.ldb + column);
-          sum += static_cast<double>(static_cast<C>(a[static_cast<std::size_t>(left)])) *
-                 static_cast<double>(static_cast<C>(b[static_cast<std::size_t>(right)]));
-        }
-        const double sums = sizeof(S) == 8 ? 0x1p-53 : 0x1p-24;  // how exact they are
-        worst =
-            std::fmax(worst, std::abs(found - sum) - unit * std::abs(sum) - sums * 2 * static_cast<double>(g.k + 1));
-      }
+    const double sums = sizeof(S) == 8 ? 0x1p-53 : 0x1p-24;  // how exact they are
+    const double tolerance = sums * 2 * static_cast<double>(g.k + 1);
+    const S* found = out.data();
+    for (std::int64_t q = 0; q < args.count; ++q) {
+      for (const double sum :
+           tagma::test::naive_sums<double>(a.data() + q * args.a_next, g.transpose_a, g.lda, b.data() + q * args.b_next,
+                                           g.transpose_b, g.ldb, g.m, g.k, g.n))
+        worst = std::fmax(
+            worst, std::abs(static_cast<double>(static_cast<C>(*found++)) - sum) - unit * std::abs(sum) - tolerance);
+      for (std::int64_t i = g.m * g.n; i < args.c_next; ++i)
+        if (std::abs(static_cast<double>(static_cast<C>(*found++)) - 77.0) > 0)
+          FAIL("an element between two results is another one");
+    }
     CHECK(worst <= 0);
   }
 };

@@ -10,6 +10,7 @@
 
 #include "support/kernel_call.hpp"
 #include "support/naive.hpp"
+#include "support/naive_product.hpp"
 #include "support/sanitizers.hpp"
 
 namespace {
@@ -17,26 +18,13 @@ namespace {
 namespace tg = tagma;
 using tg::test::distance, tg::test::scattered;
 
+/// The sums of doubles, rounded once.
 template <class T>
 tg::tensor<T> naive_product(const tg::tensor<T>& a, const tg::tensor<T>& b, bool ta, bool tb, const tg::shape& dims) {
+  const auto sums = tg::test::naive_product<double>(a, b, ta, tb, dims);
   tg::tensor<T> out(dims);
-  const tg::extent width_a = a.dims()[a.dims().rank - 1], width_b = b.dims()[b.dims().rank - 1];
-  const tg::extent k = ta ? a.dims()[a.dims().rank - 2] : width_a;
-  const tg::extent step_a = ta ? width_a : 1, step_b = tb ? 1 : width_b;
-  tg::extent n = 0;
-  tg::test::index left, right;
-  tg::test::for_each_index(dims, [&](const tg::test::index& i) {
-    left = i, right = i;
-    const std::size_t row = i.size() - 2, column = i.size() - 1;
-    left[row] = ta ? 0 : i[row], left[column] = ta ? i[row] : 0;
-    right[row] = tb ? i[column] : 0, right[column] = tb ? 0 : i[column];
-    double total = 0;
-    const tg::extent at_x = tg::test::offset_at(a.dims(), left), at_y = tg::test::offset_at(b.dims(), right);
-    const T *const x = a.data(), *const y = b.data();
-    for (tg::extent p = 0; p < k; ++p)
-      total += static_cast<double>(x[at_x + p * step_a]) * static_cast<double>(y[at_y + p * step_b]);
-    out[n++] = static_cast<T>(static_cast<float>(0) + total);
-  });
+  std::transform(sums.span().begin(), sums.span().end(), out.span().begin(),
+                 [](double v) { return static_cast<T>(v); });
   return out;
 }
 
@@ -207,20 +195,17 @@ TEMPLATE_TEST_CASE("products of 16-bit floats are rounded once, whatever shares 
         INFO(m << " x " << k << " x " << n << (ta ? ", first turned" : "") << (tb ? ", second turned" : ""));
         const auto a = scattered<T>(ta ? tg::shape{k, m} : tg::shape{m, k}, -1, 1, 1);
         const auto b = scattered<T>(tb ? tg::shape{n, k} : tg::shape{k, n}, -1, 1, 2);
-        tg::tensor<double> p(a.dims()), q(b.dims());
-        for (tg::extent i = 0; i < p.dims().elements(); ++i) p[i] = static_cast<float>(a[i]);
-        for (tg::extent i = 0; i < q.dims().elements(); ++i) q[i] = static_cast<float>(b[i]);
         tg::tensor<T> one(tg::shape{m, n}), four(one.dims());
         for (T& v : one.span()) v = T(99);
         tg::test::call_with<tg::op::matmul>({.threads = 1}, one, {ta, tb}, a, b);
         tg::test::call_with<tg::op::matmul>({.threads = 4}, four, {ta, tb}, a, b);
-        const auto expected = naive_product(p, q, ta, tb, one.dims());
+        const auto expected = tg::test::naive_product<double>(a, b, ta, tb, one.dims());
         double worst = 0;
         bool same = true;
-        for (tg::extent i = 0; i < m * n; ++i) {
-          const double exact = expected[i], found = static_cast<float>(one[i]);
+        for (std::size_t i = 0; i < expected.span().size(); ++i) {
+          const double exact = expected.span()[i], found = static_cast<float>(one.span()[i]);
           worst = std::max(worst, std::abs(found - exact) - unit * std::abs(exact));
-          same = same && one[i].bits == four[i].bits;
+          same = same && one.span()[i].bits == four.span()[i].bits;
         }
         CHECK(worst < 2e-5);
         CHECK(same);

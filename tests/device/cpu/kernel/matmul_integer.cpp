@@ -11,6 +11,7 @@
 
 #include "support/kernel_call.hpp"
 #include "support/naive.hpp"
+#include "support/naive_product.hpp"
 #include "support/sanitizers.hpp"
 
 namespace {
@@ -18,30 +19,14 @@ namespace {
 namespace tg = tagma;
 using std::int8_t, std::uint8_t, tg::extent, tg::shape;
 
-/// Where an element of the batch, which may be stretched, begins: [.., 0, 0] of an operand.
-extent matrix_of(const shape& dims, const tg::test::index& i) {
-  extent at = 0;
-  for (int a = 0; a < dims.rank - 2; ++a)
-    at = at * dims[a] + (dims[a] == 1 ? 0 : i[i.size() - static_cast<std::size_t>(dims.rank - a)]);
-  return at * dims[dims.rank - 2] * dims[dims.rank - 1];
-}
-
 /// Sums of 64 bits, of which int32 keeps the lower half.
 template <class A, class B>
 tg::tensor<std::int32_t> naive_product(const tg::tensor<A>& a, const tg::tensor<B>& b, bool ta, bool tb,
                                        const shape& dims) {
+  const auto sums = tg::test::naive_product<std::int64_t>(a, b, ta, tb, dims);
   tg::tensor<std::int32_t> out(dims);
-  const extent wide_a = a.dims()[a.dims().rank - 1], wide_b = b.dims()[b.dims().rank - 1];
-  const extent k = ta ? a.dims()[a.dims().rank - 2] : wide_a;
-  extent n = 0;
-  tg::test::for_each_index(dims, [&](const tg::test::index& i) {
-    const extent row = i[i.size() - 2], column = i[i.size() - 1];
-    const extent x = matrix_of(a.dims(), i) + (ta ? row : row * wide_a);
-    const extent y = matrix_of(b.dims(), i) + (tb ? column * wide_b : column);
-    std::int64_t total = 0;
-    for (extent p = 0; p < k; ++p)  // without terms there are no elements to point at
-      total += std::int64_t{a[x + (ta ? p * wide_a : p)]} * std::int64_t{b[y + (tb ? p : p * wide_b)]};
-    out[n++] = static_cast<std::int32_t>(total & 0x7fffffff) | ((total >> 31 & 1) != 0 ? INT32_MIN : 0);
+  std::transform(sums.span().begin(), sums.span().end(), out.span().begin(), [](std::int64_t total) {
+    return static_cast<std::int32_t>(total & 0x7fffffff) | ((total >> 31 & 1) != 0 ? INT32_MIN : 0);
   });
   return out;
 }

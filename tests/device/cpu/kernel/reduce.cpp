@@ -32,12 +32,14 @@ template <class T, class Join>
 tg::tensor<T> naive_reduce(const tg::tensor<T>& in, unsigned mask, T start, Join join) {
   const tg::shape out = reduced(in.dims(), mask);
   std::vector<double> joined(static_cast<std::size_t>(out.elements()), static_cast<double>(start));
-  tg::test::for_each_index(in.dims(), [&](const tg::test::index& i) {
+  const tg::shape dims = in.dims();
+  const T* element = in.data();
+  tg::test::for_each_index(dims, [&](const tg::test::index& i) {
     tg::extent at = 0;
-    for (int a = 0; a < in.dims().rank; ++a)
-      if (((mask >> a) & 1) == 0) at = at * in.dims()[a] + i[static_cast<std::size_t>(a)];
+    for (int a = 0; a < dims.rank; ++a)
+      if (((mask >> a) & 1) == 0) at = at * dims[a] + i[static_cast<std::size_t>(a)];
     auto& value = joined[static_cast<std::size_t>(at)];
-    value = join(value, static_cast<double>(tg::test::at(in, i)));
+    value = join(value, static_cast<double>(*element++));
   });
   tg::tensor<T> result(out);
   for (std::size_t i = 0; i < joined.size(); ++i) result[static_cast<tg::extent>(i)] = static_cast<T>(joined[i]);
