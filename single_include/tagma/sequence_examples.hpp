@@ -156,8 +156,9 @@
 
 /// Instructions of x86-64 on vectors of floats or doubles: AVX2 for 32 bytes, AVX-512 for 64. 1 where vectors have
 /// them, which takes text as above: rounding to integers, roots, their reciprocals within 2^-14, c less a b rounded
-/// once, x 2^n with an integral n, the larger and the smaller one, and the second where they are equal or one is a NaN.
-/// And whether a bit is set, or a signed integer greater than another.
+/// once, x 2^n with an integral n, the larger and the smaller one (of 64 bytes, or of signed integers of four bytes if
+/// it is 32), and the second where they are equal or one is a NaN. And whether a bit is set, or a signed integer
+/// greater than another.
 /// @{
 #if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
 #define TAGMA_HAS_VECTOR_TEXT 0
@@ -179,8 +180,15 @@
 #define TAGMA_LESS_PRODUCT_64(c, a, b) \
   TAGMA_VECTOR_TEXT(c, "vfnmadd231ps", "vfnmadd231pd", " %2, %1, %0", "+v"(c) : "v"(a), "v"(b))
 #define TAGMA_SCALED_64(y, x, n) TAGMA_VECTOR_TEXT(y, "vscalefps", "vscalefpd", " %2, %1, %0", "=v"(y) : "v"(x), "v"(n))
-#define TAGMA_LARGER_64(y, a, b) TAGMA_VECTOR_TEXT(y, "vmaxps", "vmaxpd", " %2, %1, %0", "=v"(y) : "v"(a), "vm"(b))
-#define TAGMA_SMALLER_64(y, a, b) TAGMA_VECTOR_TEXT(y, "vminps", "vminpd", " %2, %1, %0", "=v"(y) : "v"(a), "vm"(b))
+#define TAGMA_EXTREME(y, integers, four, eight, a, b)                              \
+  do {                                                                             \
+    if constexpr (sizeof(y) == 32)                                                 \
+      asm(integers " %2, %1, %0" : "=x"(y) : "x"(a), "xm"(b));                     \
+    else                                                                           \
+      TAGMA_VECTOR_TEXT(y, four, eight, " %2, %1, %0", "=v"(y) : "v"(a), "vm"(b)); \
+  } while (false)
+#define TAGMA_LARGER(y, a, b) TAGMA_EXTREME(y, "vpmaxsd", "vmaxps", "vmaxpd", a, b)
+#define TAGMA_SMALLER(y, a, b) TAGMA_EXTREME(y, "vpminsd", "vminps", "vminpd", a, b)
 #define TAGMA_ANY_BIT_32(any, v) asm("vptest %1, %1" : "=@ccnz"(any) : "x"(v))
 #define TAGMA_ANY_BIT_64(any, v) asm("vptestmd %1, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(v) : "k7")
 #define TAGMA_ANY_GREATER_64(any, a, b)                                                              \
@@ -3679,8 +3687,9 @@ struct kernel<on_cpu, ir::key<op::text_constant>> {
 #undef TAGMA_INVERSE_ROOT_64
 #undef TAGMA_LESS_PRODUCT_64
 #undef TAGMA_SCALED_64
-#undef TAGMA_LARGER_64
-#undef TAGMA_SMALLER_64
+#undef TAGMA_EXTREME
+#undef TAGMA_LARGER
+#undef TAGMA_SMALLER
 #undef TAGMA_ANY_BIT_32
 #undef TAGMA_ANY_BIT_64
 #undef TAGMA_ANY_GREATER_64

@@ -257,8 +257,9 @@ void fresh_type(long);
 
 /// Instructions of x86-64 on vectors of floats or doubles: AVX2 for 32 bytes, AVX-512 for 64. 1 where vectors have
 /// them, which takes text as above: rounding to integers, roots, their reciprocals within 2^-14, c less a b rounded
-/// once, x 2^n with an integral n, the larger and the smaller one, and the second where they are equal or one is a NaN.
-/// And whether a bit is set, or a signed integer greater than another.
+/// once, x 2^n with an integral n, the larger and the smaller one (of 64 bytes, or of signed integers of four bytes if
+/// it is 32), and the second where they are equal or one is a NaN. And whether a bit is set, or a signed integer
+/// greater than another.
 /// @{
 #if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
 #define TAGMA_HAS_VECTOR_TEXT 0
@@ -280,8 +281,15 @@ void fresh_type(long);
 #define TAGMA_LESS_PRODUCT_64(c, a, b) \
   TAGMA_VECTOR_TEXT(c, "vfnmadd231ps", "vfnmadd231pd", " %2, %1, %0", "+v"(c) : "v"(a), "v"(b))
 #define TAGMA_SCALED_64(y, x, n) TAGMA_VECTOR_TEXT(y, "vscalefps", "vscalefpd", " %2, %1, %0", "=v"(y) : "v"(x), "v"(n))
-#define TAGMA_LARGER_64(y, a, b) TAGMA_VECTOR_TEXT(y, "vmaxps", "vmaxpd", " %2, %1, %0", "=v"(y) : "v"(a), "vm"(b))
-#define TAGMA_SMALLER_64(y, a, b) TAGMA_VECTOR_TEXT(y, "vminps", "vminpd", " %2, %1, %0", "=v"(y) : "v"(a), "vm"(b))
+#define TAGMA_EXTREME(y, integers, four, eight, a, b)                              \
+  do {                                                                             \
+    if constexpr (sizeof(y) == 32)                                                 \
+      asm(integers " %2, %1, %0" : "=x"(y) : "x"(a), "xm"(b));                     \
+    else                                                                           \
+      TAGMA_VECTOR_TEXT(y, four, eight, " %2, %1, %0", "=v"(y) : "v"(a), "vm"(b)); \
+  } while (false)
+#define TAGMA_LARGER(y, a, b) TAGMA_EXTREME(y, "vpmaxsd", "vmaxps", "vmaxpd", a, b)
+#define TAGMA_SMALLER(y, a, b) TAGMA_EXTREME(y, "vpminsd", "vminps", "vminpd", a, b)
 #define TAGMA_ANY_BIT_32(any, v) asm("vptest %1, %1" : "=@ccnz"(any) : "x"(v))
 #define TAGMA_ANY_BIT_64(any, v) asm("vptestmd %1, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(v) : "k7")
 #define TAGMA_ANY_GREATER_64(any, a, b)                                                              \
@@ -24690,10 +24698,6 @@ TAGMA_FORMULAS_END
 /// @file
 /// Memory of the host for tensors.
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 #include <cstddef>
 #include <new>
 
@@ -24731,6 +24735,31 @@ class aligned_bytes {
 /// @file
 /// Definitions of aligned_bytes.hpp: in the compiled half, or else in each file that includes it.
 
+// ---- tagma/base/large_pages.hpp
+
+/// @file
+/// Large pages for memory of many megabytes.
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tagma {
+
+/// Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
+/// @param size bytes of memory that the caller has just allocated and not yet written
+inline void advise_large_pages([[maybe_unused]] std::byte* data, [[maybe_unused]] std::size_t size) {
+#if defined(MADV_HUGEPAGE)
+  const std::uintptr_t before = reinterpret_cast<std::uintptr_t>(data) % 4096;  // advice is for whole pages
+  madvise(data - before, size + before, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace tagma
+
 namespace tagma::runtime {
 
 TAGMA_COLD TAGMA_DECL aligned_bytes::aligned_bytes(std::size_t size) : aligned_bytes(size, std::nothrow) {
@@ -24740,10 +24769,7 @@ TAGMA_COLD TAGMA_DECL aligned_bytes::aligned_bytes(std::size_t size) : aligned_b
 TAGMA_COLD TAGMA_DECL aligned_bytes::aligned_bytes(std::size_t size, const std::nothrow_t&) : size_(size) {
   if (size == 0) return;
   data_ = static_cast<std::byte*>(::operator new(size, alignment(size), std::nothrow));
-#if defined(MADV_HUGEPAGE)
-  // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
-  if (size >= large && data_ != nullptr) madvise(data_, size, MADV_HUGEPAGE);
-#endif
+  if (size >= large && data_ != nullptr) advise_large_pages(data_, size);
 }
 
 TAGMA_DECL aligned_bytes::aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
@@ -30745,6 +30771,9 @@ template <class T>
 
 namespace tagma::detail {
 
+/// Bytes of a tensor that is worth large pages.
+inline constexpr std::size_t large_tensor = std::size_t{1} << 22;
+
 TAGMA_COLD TAGMA_DECL void* allocate_elements(const tensor_spec& s, std::size_t& size) {
   check_size(s);
   size = static_cast<std::size_t>(s.dims.elements());
@@ -30752,6 +30781,7 @@ TAGMA_COLD TAGMA_DECL void* allocate_elements(const tensor_spec& s, std::size_t&
   const auto bytes = static_cast<std::size_t>(bytes_of(s));
   void* const data = ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
   if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
+  if (bytes >= large_tensor) advise_large_pages(static_cast<std::byte*>(data), bytes);
   return data;
 }
 
@@ -32545,17 +32575,36 @@ TAGMA_DECL void copy_box(std::byte* to, const std::byte* from, const box& b, std
     if (b.extents[outer] != b.from_dims[outer] || b.extents[outer] != b.to_dims[outer]) break;
   }
   const std::int64_t rows = b.extents.elements(0, outer);
-  over_pieces(rows, bytes, context, [&](std::int64_t first, std::int64_t last) {
-    extent at[max_rank]{};
-    std::int64_t rest = first;
-    const std::byte* source = from;
-    std::byte* target = to;
+  // Finds where a row begins.
+  const auto look = [&](std::int64_t row, extent* at, const std::byte*& source, std::byte*& target) {
     for (int a = outer - 1; a >= 0; --a) {
-      at[a] = rest % b.extents[a];
-      rest /= b.extents[a];
+      at[a] = row % b.extents[a];
+      row /= b.extents[a];
       source += at[a] * from_stride[a];
       target += at[a] * to_stride[a];
     }
+  };
+  // Parts of long rows, as many as two threads share evenly, or four, of whole lines of the cache.
+  if (bytes >= copy_task_bytes && context.threads->threads() > 1) {
+    const std::int64_t part = pieces(bytes, 4 * pieces(bytes, 4 * copy_task_bytes) * 64) * 64;
+    const std::int64_t parts = pieces(bytes, part);
+    return context.threads->parallel_for(
+        rows * parts,
+        [&](std::int64_t task) {
+          extent at[max_rank]{};
+          const std::byte* source = from;
+          std::byte* target = to;
+          look(task / parts, at, source, target);
+          const std::int64_t begin = task % parts * part, rest = bytes - begin;
+          copy_bytes(target + begin, source + begin, rest < part ? rest : part);
+        },
+        rows * bytes <= 2 * copy_task_bytes ? runtime::helpers::awake : runtime::helpers::woken);
+  }
+  over_pieces(rows, bytes, context, [&](std::int64_t first, std::int64_t last) {
+    extent at[max_rank]{};
+    const std::byte* source = from;
+    std::byte* target = to;
+    look(first, at, source, target);
     const int inner = outer - 1;
     for (std::int64_t row = first; row < last;) {
       const std::int64_t more = inner < 0 ? 1 : b.extents[inner] - at[inner];
@@ -33082,9 +33131,10 @@ TAGMA_INLINE pack<T, W> separate(const pack<T, W>& a) {
 template <class T, int W>
 TAGMA_INLINE pack<T, W> smaller(const pack<T, W>& a, const pack<T, W>& b) {
 #if TAGMA_HAS_VECTOR_TEXT
-  if constexpr (detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) {
+  if constexpr ((detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) ||
+                (detail::same<T, std::int32_t> && sizeof(a) == 32)) {
     pack<T, W> r;
-    TAGMA_SMALLER_64(r.v, a.v, b.v);
+    TAGMA_SMALLER(r.v, a.v, b.v);
     return r;
   }
 #endif
@@ -33093,9 +33143,10 @@ TAGMA_INLINE pack<T, W> smaller(const pack<T, W>& a, const pack<T, W>& b) {
 template <class T, int W>
 TAGMA_INLINE pack<T, W> larger(const pack<T, W>& a, const pack<T, W>& b) {
 #if TAGMA_HAS_VECTOR_TEXT
-  if constexpr (detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) {
+  if constexpr ((detail::floating<T> && sizeof(a) == 64 && !detail::split<T, W>) ||
+                (detail::same<T, std::int32_t> && sizeof(a) == 32)) {
     pack<T, W> r;
-    TAGMA_LARGER_64(r.v, a.v, b.v);
+    TAGMA_LARGER(r.v, a.v, b.v);
     return r;
   }
 #endif
@@ -39329,11 +39380,12 @@ template <class T>
 struct moments_of_row {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  TAGMA_INLINE static void run(const T* from, std::int64_t n, double* to) {
+  /// @param next from this row to the one that is called into the cache meanwhile; 0 if there is none
+  TAGMA_INLINE static void run(const T* from, std::int64_t n, double* to, std::int64_t next = 0) {
     const C first = static_cast<C>(from[0]);
-    const C mean = sum<false>(from, n, first, C(0)) / static_cast<C>(n);
+    const C mean = sum<false>(from, n, first, C(0), 0) / static_cast<C>(n);
     to[0] = static_cast<double>(first) + static_cast<double>(mean);
-    to[1] = static_cast<double>(sum<true>(from, n, first, mean));
+    to[1] = static_cast<double>(sum<true>(from, n, first, mean, next));
   }
 
  private:
@@ -39346,11 +39398,15 @@ struct moments_of_row {
       return sum + (x - first);
   }
   template <bool Square>
-  TAGMA_INLINE static C sum(const T* from, std::int64_t n, C first, C centre) {
+  TAGMA_INLINE static C sum(const T* from, std::int64_t n, C first, C centre, std::int64_t next) {
     const P f = splat<P>(first), m = splat<P>(centre);
     P a = splat<P>(C(0)), b = a, c = a, d = a;
     std::int64_t i = 0;
     for (; i + 32 <= n; i += 32) {
+      // The squares are of what is in the cache already, while memory would have nothing to do.
+      if constexpr (Square)
+        for (std::int64_t l = 0; l < 32; l += 64 / static_cast<std::int64_t>(sizeof(T)))
+          __builtin_prefetch(from + i + next + l);
       a = add<Square>(a, load<8>(from + i), f, m);
       b = add<Square>(b, load<8>(from + i + 8), f, m);
       c = add<Square>(c, load<8>(from + i + 16), f, m);
@@ -39370,7 +39426,7 @@ struct moments_of_rows {
     using C = compute_t<T>;
     for (std::int64_t r = 0; r < rows; ++r) {
       double found[2]{};
-      moments_of_row<T>::run(from + r * n, n, found);
+      moments_of_row<T>::run(from + r * n, n, found, r + 1 < rows ? n : 0);
       if (mean != nullptr) mean[r] = T(static_cast<C>(found[0]));
       if (variance != nullptr) variance[r] = T(static_cast<C>(found[1] / static_cast<double>(n)));
     }
@@ -42243,8 +42299,8 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data;
   std::int64_t rest = row;
   for (int a = e.axes; a-- > 0;) {
-    const std::int64_t at = rest % e.extents[a];
-    rest /= e.extents[a];
+    const std::int64_t at = a > 0 ? rest % e.extents[a] : rest;
+    if (a > 0) rest /= e.extents[a];
     for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += at * e.strides[l][a];
   }
 }
@@ -42287,13 +42343,15 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   if (s.copies > 0) first = run_short_rows(args, s, first, last);
   // What remains of a row is computed with the elements before it once more, in a whole pack, where these are still
   // there: the result is not in the place of what is read.
-  std::int64_t again = e.inner > s.lanes && e.inner % s.lanes != 0 ? e.inner - s.lanes : 0;
+  const std::int64_t rest = e.inner % s.lanes;
+  std::int64_t again = e.inner > s.lanes && rest != 0 ? e.inner - s.lanes : 0;
   for (std::size_t l = 0; l < args.in.size(); ++l)
     if (args.in[l].data == args.out.data) again = 0;
+  const std::int64_t whole = again > 0 ? e.inner - rest : e.inner;
   for (std::int64_t row = first; row < last; ++row) {
     point_at_row(e, args, row, in);
     std::byte* const out = args.out.data + row * e.inner * s.result_size;
-    s.span(out, in, again > 0 ? e.inner - e.inner % s.lanes : e.inner);
+    s.span(out, in, whole);
     if (again == 0) continue;
     for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += again * s.steps[l];
     s.span(out + again * s.result_size, in, s.lanes);
@@ -42444,17 +42502,23 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static constexpr std::size_t sizes =
       (sizeof(typename Load::stored_type) | ... | (sizeof(typename Operation::stored_type) | ...));
   static constexpr bool has_halves = (sizes & 2) != 0, has_eight_bytes = (sizes & 8) != 0;
-  static constexpr bool is_wide = ((operation_count <= cpu::detail::longest_wide(Operation{})) || ...) ||
+  /// AVX2 has no instruction by which integers of 64 bits become floats.
+  static constexpr bool has_floats_of_long =
+      has_eight_bytes && operation_count == 1 && cpu::detail::floating<result> &&
+      ((sizeof(typename Load::stored_type) == 8 && !cpu::detail::floating<typename Load::stored_type>)&&...);
+  static constexpr bool is_wide = has_floats_of_long ||
+                                  ((operation_count <= cpu::detail::longest_wide(Operation{})) || ...) ||
                                   (has_halves && !has_eight_bytes && !(cpu::detail::has_doubles(Operation{}) || ...));
+  /// Elements of one byte, of which eight are half of the shortest vector.
+  static constexpr int width = sizes == 1 ? 2 * cpu::default_width : cpu::default_width;
   static constexpr int wide_width = has_eight_bytes ? cpu::wide_eight : cpu::wide_width;
-  struct body : cpu::with_wide<body_of<cpu::default_width>, body_of<wide_width>, is_wide> {};
+  struct body : cpu::with_wide<body_of<width>, body_of<wide_width>, is_wide> {};
 
   static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
     auto span = cpu::best_variant<body, std::byte*, const std::byte* const*, std::int64_t>();
     if constexpr (has_halves) span = cpu::detail::loop_of_bits<types<Load...>, types<Operation...>>::or_else(span);
-    return cpu::detail::prepare_loop(args, span, contiguous,
-                                     cpu::lanes_of<(is_wide ? wide_width : cpu::default_width)>);
+    return cpu::detail::prepare_loop(args, span, contiguous, cpu::lanes_of<(is_wide ? wide_width : width)>);
   }
 
   static constexpr kernel_entry entry{&cpu::detail::run_loop, &prepare};
@@ -42601,8 +42665,9 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 #undef TAGMA_INVERSE_ROOT_64
 #undef TAGMA_LESS_PRODUCT_64
 #undef TAGMA_SCALED_64
-#undef TAGMA_LARGER_64
-#undef TAGMA_SMALLER_64
+#undef TAGMA_EXTREME
+#undef TAGMA_LARGER
+#undef TAGMA_SMALLER
 #undef TAGMA_ANY_BIT_32
 #undef TAGMA_ANY_BIT_64
 #undef TAGMA_ANY_GREATER_64

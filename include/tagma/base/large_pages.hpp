@@ -17,9 +17,8 @@ namespace tagma {
 /// @param size bytes of memory that the caller has just allocated and not yet written
 inline void advise_large_pages([[maybe_unused]] std::byte* data, [[maybe_unused]] std::size_t size) {
 #if defined(MADV_HUGEPAGE)
-  constexpr std::size_t page = 4096;
-  const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(data) % page) % page;
-  if (size > before) madvise(data + before, size - before, MADV_HUGEPAGE);
+  const std::uintptr_t before = reinterpret_cast<std::uintptr_t>(data) % 4096;  // advice is for whole pages
+  madvise(data - before, size + before, MADV_HUGEPAGE);
 #endif
 }
 
