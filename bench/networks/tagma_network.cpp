@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "../peers/protocol.hpp"
+#include "multiplications.hpp"
 #include "tagma/base/version.hpp"
 #include "tagma/passes.hpp"
 #include "tagma/tagma.hpp"
@@ -96,6 +98,15 @@ std::vector<tg::tensor<float>> inputs(int batch) {
 
 std::size_t batch_of(std::int64_t step) { return static_cast<std::size_t>(step % peers::batches); }
 
+/// What the driver is told: the version, and how much a step computes, which `run` does once, with a limit.
+std::string facts(const auto& run) {
+  peers::multiplications counted;
+  tg::run_limits counts;
+  counts.trace = &counted;
+  run(counts);
+  return TAGMA_VERSION " multiplications=" + std::to_string(static_cast<std::int64_t>(counted.total()));
+}
+
 int infer(const peers::options& options) {
   const std::vector<tg::tensor<float>> in = inputs(options.batch);
   const auto out = logits(tg::phase::inference);
@@ -103,8 +114,9 @@ int infer(const peers::options& options) {
   tg::session session(tg::compile([=] { return tg::outputs(out); },
                                   tg::passes<tg::fold_batch_norm, tg::fold_activation, tg::fold_frozen>),
                       {.seed = 42, .intra_op_threads = options.threads});
+  const std::string known = facts([&](const tg::run_limits& counts) { session.run(out, counts, x = in[0]); });
   return peers::serve(
-      TAGMA_VERSION,
+      known.c_str(),
       [&](std::int64_t i) { return static_cast<double>(session.run(out, x = in[batch_of(i)]).data()[0]); }, 3);
 }
 
@@ -121,8 +133,10 @@ static int train(const peers::options& options, const Optimizer& optimizer) {
   std::vector<tg::tensor<std::uint8_t>> labels;
   for (unsigned i = 0; i < peers::batches; ++i)
     labels.emplace_back(tg::shape{options.batch}, peers::make_batch(options.batch, i).labels);
+  const std::string known =
+      facts([&](const tg::run_limits& counts) { session.run(step, counts, x = in[0], y = labels[0]); });
   return peers::serve(
-      TAGMA_VERSION,
+      known.c_str(),
       [&](std::int64_t i) {
         const auto [value, done] = session.run(tg::fetch(loss, step), x = in[batch_of(i)], y = labels[batch_of(i)]);
         return static_cast<double>(value);

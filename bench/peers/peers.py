@@ -5,13 +5,17 @@ hits both. The median of the ratios counts (above 1: this library is faster), be
 
 Workers are the programs that bench/peers builds, and Python scripts, which run with the Python given by --python (by
 default the one that runs this script). A peer that cannot start is left out and named. With --against the peers are our
-own workers of another build, such as one with another compiler or math library."""
+own workers of another build, such as one with another compiler or math library.
+
+Of --networks the share of the machine is told as well: multiplications of products and convolutions in a second, by those
+of a loop in registers on as many threads, which takes turns with the two."""
 
 import argparse
 import json
 import os
 import pathlib
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -75,6 +79,9 @@ class Worker:
                                         stdout=subprocess.PIPE, stderr=complaints, text=True, env=environment)
         line = self.process.stdout.readline().strip()
         word, _, self.version = line.partition(" ")
+        counted = re.search(r" ?multiplications=(\d+)", self.version)
+        self.multiplications = int(counted[1]) if counted else 0  # of a step
+        self.version = self.version.replace(counted[0], "") if counted else self.version
         if word != "ready":
             self.close()
             if self.process.returncode == 0 and not line:
@@ -121,16 +128,19 @@ def quartiles(values):
     return ordered[0], ordered[2]
 
 
-def compare(ours, peer, arguments):
-    for worker in (ours, peer):
-        worker.choose_steps(arguments.seconds)
-    pairs = []
+def compare(ours, peer, peak, arguments):
+    workers = [ours, peer] + ([peak] if peak else [])
+    for worker in workers:
+        worker.choose_steps(arguments.seconds if worker is not peak else arguments.seconds / 4)
+    pairs, shares = [], []
     for i in range(arguments.pairs):
-        order = (ours, peer) if i % 2 == 0 else (peer, ours)
-        seconds = {worker: worker.step_seconds() for worker in order}
+        seconds = {worker: worker.step_seconds() for worker in (workers if i % 2 == 0 else reversed(workers))}
         pairs.append((seconds[ours], seconds[peer]))
+        if peak:
+            shares.append(ours.multiplications / seconds[ours] / (peak.multiplications / seconds[peak]))
     ratios = [theirs / own for own, theirs in pairs]
-    return {"ratio": statistics.median(ratios), "spread": quartiles(ratios), "ours_us": 1e6 * statistics.median(p[0] for p in pairs),
+    return {"share_of_peak": statistics.median(shares) if shares else None,
+            "ratio": statistics.median(ratios), "spread": quartiles(ratios), "ours_us": 1e6 * statistics.median(p[0] for p in pairs),
             "peer_us": 1e6 * statistics.median(p[1] for p in pairs), "pairs": len(pairs), "peer_version": peer.version,
             "version": ours.version}
 
@@ -171,7 +181,7 @@ def main():
         parser.error("--pairs must be at least 2, --threads at least 1, --seconds positive")
     report = {"facts": facts(arguments), "results": {}}
     print(", ".join(f"{key} {value}" for key, value in report["facts"].items()))
-    print(f"{'case':22}{'peer':18}{'ours us':>12}{'peer us':>12}{'ratio':>9}{'middle half':>20}{'wanted':>8}  version")
+    print(f"{'case':22}{'peer':18}{'ours us':>12}{'peer us':>12}{'ratio':>9}{'middle half':>20}{'wanted':>8}{'of peak':>9}  version")
     cases = GPU_CASES if arguments.gpu else NETWORK_CASES if arguments.networks else CASES
     for case in arguments.case or cases:
         if case not in cases:
@@ -186,7 +196,9 @@ def main():
             try:
                 for name in (own, peer):
                     workers.append(Worker(name, work, batch, arguments, "infer" if "-infer-" in case else arguments.optimizer))
-                result = compare(*workers, arguments)
+                if arguments.networks:
+                    workers.append(Worker("machine_peak", "", 1, arguments, "infer"))
+                result = compare(*workers[:2], workers[2] if arguments.networks else None, arguments)
             except (RuntimeError, OSError, ValueError, IndexError) as problem:
                 print(f"{case:22}{peer[-17:]:18}  left out: {problem}")
                 continue
@@ -196,8 +208,9 @@ def main():
             note = {} if arguments.against or work not in NOTES else {"note": NOTES[work]}
             report["results"].setdefault(case, {})[peer] = {**result, "wanted": wanted, **note}
             low, high = result["spread"]
+            share = "-" if result["share_of_peak"] is None else f"{100 * result['share_of_peak']:.0f} %"
             print(f"{case:22}{peer[-17:]:18}{result['ours_us']:12.1f}{result['peer_us']:12.1f}{result['ratio']:9.2f}"
-                  f"{f'{low:.2f} to {high:.2f}':>20}{wanted or '-':>8}  {result['peer_version']}"
+                  f"{f'{low:.2f} to {high:.2f}':>20}{wanted or '-':>8}{share:>9}  {result['peer_version']}"
                   f"{''.join(f'; {text}' for text in note.values())}", flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
