@@ -11,7 +11,8 @@
 
 namespace peers {
 
-/// Adds up the multiplications of the steps of a run.
+/// Adds up the multiplications of the steps of a run. A step is told without its attributes: products, which look at
+/// them, are counted by their shapes; convolutions do not.
 class multiplications final : public tagma::runtime::trace_sink {
  public:
   void add(const tagma::runtime::traced_step& step) noexcept override {
