@@ -43,7 +43,7 @@ inline constexpr std::int64_t block_bytes = 64;
 using block_mover = void (*)(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns,
                              std::int64_t to_row, std::int64_t from_column);
 
-/// Element by element: for those of four bytes and more.
+/// Element by element: for those that fill no square.
 template <std::size_t Size>
 void move_elements(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
                    std::int64_t from_column) {
@@ -58,7 +58,7 @@ void move_elements(std::byte* to, const std::byte* from, std::int64_t rows, std:
   }
 }
 
-/// Squares of small elements whose rows are vectors of 16 bytes, which every processor has.
+/// Squares of elements of eight bytes and fewer whose rows are vectors of 16 bytes, which every processor has.
 template <class T>
 struct moved_square {
   typedef T vector __attribute__((vector_size(16)));
@@ -68,17 +68,35 @@ struct moved_square {
   TAGMA_INLINE static vector low(const vector& a, const vector& b) {
     if constexpr (side == 16)
       return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    else
+    else if constexpr (side == 8)
       return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    else if constexpr (side == 4)
+      return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    else
+      return __builtin_shufflevector(a, b, 0, 2);
   }
   TAGMA_INLINE static vector high(const vector& a, const vector& b) {
     if constexpr (side == 16)
       return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    else
+    else if constexpr (side == 8)
       return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    else if constexpr (side == 4)
+      return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    else
+      return __builtin_shufflevector(a, b, 1, 3);
   }
   /// @param to in a block
   static void move(std::byte* to, const std::byte* from, std::int64_t from_column) {
+    if constexpr (side == 4) {  // in registers
+      vector a, b, c, d;
+      std::memcpy(&a, from, 16), std::memcpy(&b, from + from_column, 16);
+      std::memcpy(&c, from + 2 * from_column, 16), std::memcpy(&d, from + 3 * from_column, 16);
+      const vector p = low(a, c), q = low(b, d), r = high(a, c), s = high(b, d);
+      a = low(p, q), b = high(p, q), c = low(r, s), d = high(r, s);
+      std::memcpy(to, &a, 16), std::memcpy(to + block_bytes, &b, 16);
+      std::memcpy(to + 2 * block_bytes, &c, 16), std::memcpy(to + 3 * block_bytes, &d, 16);
+      return;
+    }
     vector one[std::size_t{side}], other[std::size_t{side}], *now = one, *next = other;
     for (int i = 0; i < side; ++i, from += from_column) std::memcpy(now + i, from, 16);
     for (int round = 1; round < side; round *= 2) {
@@ -92,7 +110,8 @@ struct moved_square {
   }
 };
 
-/// The same as `move_elements`, by way of a block of its own.
+/// The same as `move_elements`, by way of a block of its own: each line is read at once, and written at once. From
+/// column to column it may be a power of two, and then lines of few columns only are in the cache at a time.
 template <class T>
 void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
                 std::int64_t from_column) {
@@ -102,6 +121,8 @@ void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::in
   for (std::int64_t c = 0; c < columns; c += most, to += block_bytes, from += most * from_column) {
     const std::int64_t count = columns - c < most ? columns - c : most, wide = count / square::side * square::side;
     alignas(64) std::byte block[std::size_t{most * block_bytes}];
+    if constexpr (size == 8)  // with fewer bytes, a square has enough loads under way
+      for (std::int64_t k = most; k < 2 * most && c + k < columns; ++k) __builtin_prefetch(from + k * from_column);
     for (std::int64_t k = 0; k < wide; k += square::side)
       for (std::int64_t r = 0; r < high; r += square::side)
         square::move(block + r * block_bytes + k * size, from + k * from_column + r * size, from_column);

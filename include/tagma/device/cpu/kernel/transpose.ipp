@@ -49,9 +49,9 @@ TAGMA_DECL block_mover mover_of(std::int64_t size) {
     case 2:
       return &move_block<std::uint16_t>;
     case 4:
-      return &move_elements<4>;
+      return &move_block<std::uint32_t>;
     case 8:
-      return &move_elements<8>;
+      return &move_block<std::uint64_t>;
     default:
       return &move_elements<sizeof(string_element)>;
   }
