@@ -41228,7 +41228,7 @@ struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy_gradient>> {
 
 /// @file
 /// The largest elements of each row on the CPU: a heap of the positions of the best so far, kept in the result itself;
-/// short rows are sorted.
+/// short rows are sorted, and few elements of a long one kept in order.
 
 // ---- tagma/device/cpu/short_rows.hpp
 
@@ -41407,8 +41407,73 @@ struct best_by_bits {
   }
 };
 
+/// The best `k` of a row, `most` at most, in a list that stays in order: what is inserted goes past those it comes
+/// before.
+template <class T>
+struct few_best {
+  using C = compute_t<T>;
+  using P = pack<C, 8>;
+  static constexpr std::int64_t most = 16, at_once = 32, shortest = 4 * at_once, longest = 2048;
+
+  TAGMA_INLINE static void run(const T* row, std::int64_t n, std::int64_t* best, std::int64_t k) {
+    const auto least = splat<P>(bound(row, (n < longest ? n : longest) / at_once * at_once, k));
+    std::int64_t size = 0;
+    for (std::int64_t i = 0; i < n;) {
+      std::int64_t end = i + at_once < n ? i + at_once : n;
+      if (end - i == at_once) {
+        const T* const some = row + i;
+        const P a = load<8>(some), b = load<8>(some + 8), c = load<8>(some + 16), d = load<8>(some + 24);
+        if (size < k) {
+          if (all((a < least) & (b < least) & (c < least) & (d < least))) i = end;
+        } else {
+          const auto last = splat<P>(row[best[k - 1]]);
+          if (!any(goes_beyond<true>(a, last) | goes_beyond<true>(b, last) | goes_beyond<true>(c, last) |
+                   goes_beyond<true>(d, last)))
+            i = end;
+        }
+      }
+      for (; i < end; ++i) {
+        if (size < k ? row[i] < lane(least, 0) : !comes_before(row, i, best[k - 1])) continue;
+        std::int64_t at = size < k ? size++ : k - 1;
+        for (; at > 0 && comes_before(row, i, best[at - 1]); --at) best[at] = best[at - 1];
+        best[at] = i;
+      }
+    }
+  }
+
+ private:
+  /// What `k` of the first elements reach: the largest of each lane are so many elements, whatever else there is.
+  TAGMA_INLINE static C bound(const T* row, std::int64_t n, std::int64_t k) {
+    P a = load<8>(row), b = load<8>(row + 8), c = load<8>(row + 16), d = load<8>(row + 24);
+    if constexpr (floating<C>) {  // a NaN is passed over
+      const P low = splat<P>(static_cast<C>(-__builtin_huge_val()));
+      a = larger(a, low), b = larger(b, low), c = larger(c, low), d = larger(d, low);
+    }
+    for (std::int64_t i = at_once; i < n; i += at_once) {
+      a = larger(load<8>(row + i), a), b = larger(load<8>(row + i + 8), b);
+      c = larger(load<8>(row + i + 16), c), d = larger(load<8>(row + i + 24), d);
+    }
+    C largest[at_once];
+    store(largest, a), store(largest + 8, b), store(largest + 16, c), store(largest + 24, d);
+    using counts = pack<signed_of<C>, 8>;
+    counts before_a = splat<counts>(0), before_b = before_a, before_c = before_a, before_d = before_a;
+    for (const C& one : largest) {  // -1 for true
+      const P x = splat<P>(one);
+      before_a = before_a + (x > a).bits, before_b = before_b + (x > b).bits;
+      before_c = before_c + (x > c).bits, before_d = before_d + (x > d).bits;
+    }
+    const counts few = splat<counts>(static_cast<signed_of<C>>(-k));
+    const P top = splat<P>(reduce_max(max(max(a, b), max(c, d))));
+    a = select(before_a > few, a, top), b = select(before_b > few, b, top);
+    c = select(before_c > few, c, top), d = select(before_d > few, d, top);
+    return reduce_min(min(min(a, b), min(c, d)));
+  }
+};
+
 template <class T>
 void best_of_row(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t k) {
+  if constexpr (!is_ordered_by_bits<T> && sizeof(T) >= 4)
+    if (k > 0 && k <= few_best<T>::most && n >= few_best<T>::shortest) return dispatch<few_best<T>>(row, n, heap, k);
   for (std::int64_t i = 0; i < k; ++i) {
     std::int64_t at = i;
     for (; at > 0 && comes_before(row, heap[(at - 1) / 2], i); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];

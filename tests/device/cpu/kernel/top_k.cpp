@@ -59,6 +59,43 @@ TEST_CASE("top_k of short rows, however many") {
       }
 }
 
+TEST_CASE("top_k of a few of long rows") {
+  for (const tg::extent n : {127, 128, 129, 160, 1000, 2047, 2048, 2100, 5000})
+    for (const tg::extent k : {1, 8, 15, 16, 17}) {
+      check_top_k<float>(n, k);
+      check_top_k<double>(n, k);
+      check_top_k<std::int32_t>(n, k);
+      check_top_k<std::int64_t>(n, k);
+    }
+}
+
+TEMPLATE_TEST_CASE("top_k of a few of long rows, with NaN, infinities and zeros of both signs", "", float, double) {
+  using T = TestType;
+  const T nan = static_cast<T>(std::nanf("")), inf = static_cast<T>(INFINITY);
+  constexpr tg::extent n = 1003, rows = 6, k = 8;
+  tg::tensor<T> in(tg::shape{rows, n});
+  for (tg::extent i = 0; i < n; ++i) {
+    in(0, i) = i % 200 == 3 ? nan : static_cast<T>(i * 7919 % 997) - T(500);  // fewer than are wanted
+    in(1, i) = i % 3 == 0 ? -nan : -inf;
+    in(2, i) = i == 1001 ? T(1) : -inf;
+    in(3, i) = i % 2 == 0 ? T(0) : -T(0);
+    in(4, i) = static_cast<T>(i);
+    in(5, i) = i % 32 == 5 ? inf : i % 32 == 6 ? nan : T(-3);
+  }
+  tg::tensor<std::int64_t> out(tg::shape{rows, k});
+  tg::test::call_for_two<tg::op::top_k, T>(nullptr, &out, {k}, in);
+  for (tg::extent r = 0; r < rows; ++r) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+      const T x = in(r, a), y = in(r, b);
+      return x > y || (std::isnan(x) && !std::isnan(y));
+    });
+    INFO(r);
+    CHECK(std::equal(order.begin(), order.begin() + k, out.data() + r * k));
+  }
+}
+
 TEST_CASE("top_k: NaN comes first, infinities stand where they belong") {
   const float nan = std::nanf(""), inf = INFINITY;
   const tg::tensor<float> in(tg::shape{6}, {1, -inf, nan, inf, nan, 2});
