@@ -106,10 +106,11 @@
 #endif
 
 /// Float16 by the instructions of x86-64 (F16C, and their AVX-512 forms), which no processor with AVX2 lacks, and 16
-/// bits as 32, which g++ does half by half; 1 where vectors of eight and of sixteen have them. g++ offers its builtins
-/// only to functions that are compiled for F16C themselves, not to what is inlined into these, so it gets text; clang
-/// before 19 takes lanes one by one. Where TAGMA_PORTABLE compiles loops without AVX2 as well, none has them, nor under
-/// nvcc, which leaves out that a lambda is to be inlined: its body is compiled for the least of processors.
+/// bits as 32, which g++ does half by half, as it does bytes; 1 where vectors of eight and of sixteen have them, of
+/// bytes those of eight. g++ offers its builtins only to functions that are compiled for F16C themselves, not to what
+/// is inlined into these, so it gets text; clang before 19 takes lanes one by one. Where TAGMA_PORTABLE compiles loops
+/// without AVX2 as well, none has them, nor under nvcc, which leaves out that a lambda is to be inlined: its body is
+/// compiled for the least of processors.
 /// @{
 #if !defined(__x86_64__) || defined(__CUDACC__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
 #define TAGMA_HAS_F16C 0
@@ -118,6 +119,8 @@
 #define TAGMA_FLOATS_OF_HALVES(floats, halves) asm("vcvtph2ps %1, %0" : "=v"(floats) : "v"(halves))
 #define TAGMA_HALVES_OF_FLOATS(halves, floats) asm("vcvtps2ph $0, %1, %0" : "=v"(halves) : "v"(floats))
 #define TAGMA_LONG_OF_SHORT(words, halves) asm("vpmovzxwd %1, %0" : "=v"(words) : "v"(halves))
+#define TAGMA_LONG_OF_SIGNED_BYTE(words, bytes) asm("vpmovsxbd %1, %0" : "=v"(words) : "v"(bytes))
+#define TAGMA_LONG_OF_BYTE(words, bytes) asm("vpmovzxbd %1, %0" : "=v"(words) : "v"(bytes))
 #elif __clang_major__ >= 19 && (defined(__F16C__) || !(defined(__AVX2__) && defined(__FMA__)))
 #define TAGMA_HAS_F16C 1
 #define TAGMA_FLOATS_OF_HALVES(floats, halves)                      \
@@ -127,6 +130,8 @@
   typedef __fp16 bits __attribute__((vector_size(sizeof(halves)))); \
   halves = __builtin_bit_cast(__typeof__(halves), __builtin_convertvector(floats, bits))
 #define TAGMA_LONG_OF_SHORT(words, halves) words = __builtin_convertvector(halves, __typeof__(words))
+#define TAGMA_LONG_OF_SIGNED_BYTE(words, bytes) words = __builtin_convertvector(bytes, __typeof__(words))
+#define TAGMA_LONG_OF_BYTE(words, bytes) words = __builtin_convertvector(bytes, __typeof__(words))
 #else
 #define TAGMA_HAS_F16C 0
 #endif

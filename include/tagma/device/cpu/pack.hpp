@@ -77,6 +77,16 @@ TAGMA_INLINE pack<U, W> convert_lanes(const pack<T, W>& p) {
     return reinterpret<U>(p);
   } else if constexpr (sizeof(U) > sizeof(T)) {
     using step = integer<static_cast<int>(2 * sizeof(T))>;
+#if TAGMA_HAS_F16C
+    if constexpr (sizeof(T) == 1 && sizeof(U) == 4 && W == default_width) {
+      pack<U, W> words;
+      if constexpr (is_signed<T>)
+        TAGMA_LONG_OF_SIGNED_BYTE(words.v, p.v);
+      else
+        TAGMA_LONG_OF_BYTE(words.v, p.v);
+      return words;
+    }
+#endif
     if constexpr (is_signed<T>)
       return convert_lanes<U>(convert_vector<typename step::type>(p));
     else

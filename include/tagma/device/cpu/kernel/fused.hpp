@@ -97,7 +97,9 @@ TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>)
   using out = loop_value<W, operation_of<Operation, Type, A, B, C>>;
   // So that an operation gives the same bytes wherever loops begin and end.
   using device::detail::slot;
-  if constexpr (same<stored<Type>, typename out::value_type>)
+  if constexpr (&Operation == &ir::key<op::cast>)  // no product or sum, and g++ would load lanes one by one
+    slot<I>(s) = call_for_half<Operation, out, stored<Type>, A, B, C>(s);
+  else if constexpr (same<stored<Type>, typename out::value_type>)
     slot<I>(s) = separate(call_body<scalar_kernel<on_cpu, Operation>, out, A, B, C>(s));
   else
     slot<I>(s) = separate(call_for_half<Operation, out, stored<Type>, A, B, C>(s));
