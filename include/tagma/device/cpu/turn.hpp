@@ -34,6 +34,13 @@ TAGMA_INLINE pack<T, W> zip(const pack<T, W>& a, const pack<T, W>& b) {
 /// Lane i of pack k becomes lane k of pack i.
 template <class T>
 TAGMA_INLINE void turn_four(pack<T, 4>& a, pack<T, 4>& b, pack<T, 4>& c, pack<T, 4>& d) {
+  if constexpr (sizeof(T) == 8 && !split<T, 4>) {  // what crosses the middle of a vector takes halves as a whole
+    const auto p = __builtin_shufflevector(a.v, b.v, 0, 4, 2, 6), q = __builtin_shufflevector(a.v, b.v, 1, 5, 3, 7);
+    const auto r = __builtin_shufflevector(c.v, d.v, 0, 4, 2, 6), s = __builtin_shufflevector(c.v, d.v, 1, 5, 3, 7);
+    a.v = __builtin_shufflevector(p, r, 0, 1, 4, 5), b.v = __builtin_shufflevector(q, s, 0, 1, 4, 5);
+    c.v = __builtin_shufflevector(p, r, 2, 3, 6, 7), d.v = __builtin_shufflevector(q, s, 2, 3, 6, 7);
+    return;
+  }
   const pack<T, 4> p = zip<0>(a, c), q = zip<1>(a, c), r = zip<0>(b, d), s = zip<1>(b, d);
   a = zip<0>(p, r), b = zip<1>(p, r), c = zip<0>(q, s), d = zip<1>(q, s);
 }
