@@ -38643,12 +38643,14 @@ TAGMA_INLINE void extreme_one_by_one(const T* from, std::int64_t n, std::int64_t
   using C = compute_t<T>;
   C best = static_cast<C>(*from);
   std::int64_t where = 0;
-  for (std::int64_t k = 1; k < n; ++k) {
+  for (std::int64_t k = 0; k < n; ++k) {
     const auto x = static_cast<C>(from[k * stride]);
-    const bool beyond =
-        !(Largest ? x <= best : x >= best) & (best == best);  // without a branch, which nothing foretells
-    where = beyond ? k : where;
-    best = beyond ? x : best;
+    if (x != x) {  // hardly ever, unlike the rest, which is without a branch
+      where = k;
+      break;
+    }
+    where = (Largest ? x > best : x < best) ? k : where;
+    best = (Largest ? x > best : x < best) ? x : best;
   }
   *to = where;
 }
@@ -39182,8 +39184,8 @@ template <class T, class Join>
         rest /= size;
       }
       if (axes.reduced[last]) {
-        // Sums take hardly longer as they are, and are in most programs, where this would be compiled.
-        if constexpr (Join::is_extreme)
+        // Sums of floats are in most programs, where this would be compiled.
+        if constexpr (!floating<C> || !std::is_same_v<Join, join_sum>)
           if (n <= longest_turned && m >= 8) {
             over_turned_rows(from + (o * m + first_row) * n, end_row - first_row, n,
                              [&](const C* turned, std::int64_t r, std::int64_t width) {
@@ -39266,7 +39268,8 @@ void reduce_bool(const kernel_args& args, const run_context&) {
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
   const auto* from = args.in[0].as<const std::uint8_t>();
   auto* to = args.out.as<std::uint8_t>();
-  for (std::int64_t i = 0; i < args.out.elements(); ++i) to[i] = All;
+  const std::int64_t results = args.out.elements();
+  if (results > 0) std::memset(to, All, static_cast<std::size_t>(results));
   std::int64_t strides[max_rank]{}, stride = 1;
   for (int a = axes.count - 1; a >= 0; --a) {
     strides[a] = axes.reduced[a] ? 0 : stride;
@@ -39275,6 +39278,10 @@ void reduce_bool(const kernel_args& args, const run_context&) {
   // Rows of the last axis, each of one result or of results side by side.
   const int last = axes.count - 1;
   const std::int64_t row = last < 0 ? 1 : axes.extents[last], rows = row == 0 ? 0 : args.in[0].elements() / row;
+  if (last == 1 && axes.reduced[1] && row >= 8 && row <= 32) {
+    for (std::int64_t r = 0; r < rows; ++r, from += row) to[r] = has_truth_value(from, row, !All) != All;
+    return;
+  }
   for (std::int64_t r = 0; r < rows; ++r, from += row) {
     std::int64_t rest = r, at = 0;
     for (int a = last - 1; a >= 0; --a) {
@@ -39321,8 +39328,8 @@ TAGMA_COLD void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_
   const T* from = args.in[0].as<const T>();
   auto* to = args.out.as<std::int64_t>();
   if constexpr (std::is_same_v<T, float>) {
-    for (std::int64_t i = 0; i < outer * inner; ++i)
-      extreme_one_by_one<T, Largest>(from + i / inner * n * inner + i % inner, n, inner, to + i);
+    for (std::int64_t o = 0; o < outer; ++o, from += n * inner)
+      for (std::int64_t i = 0; i < inner; ++i) extreme_one_by_one<T, Largest>(from + i, n, inner, to++);
   } else {
     // Rows of one column, or strips of columns.
     constexpr std::int64_t widest = extremes_of_columns<T, Largest>::widest;

@@ -27,12 +27,14 @@ TAGMA_INLINE void extreme_one_by_one(const T* from, std::int64_t n, std::int64_t
   using C = compute_t<T>;
   C best = static_cast<C>(*from);
   std::int64_t where = 0;
-  for (std::int64_t k = 1; k < n; ++k) {
+  for (std::int64_t k = 0; k < n; ++k) {
     const auto x = static_cast<C>(from[k * stride]);
-    const bool beyond =
-        !(Largest ? x <= best : x >= best) & (best == best);  // without a branch, which nothing foretells
-    where = beyond ? k : where;
-    best = beyond ? x : best;
+    if (x != x) {  // hardly ever, unlike the rest, which is without a branch
+      where = k;
+      break;
+    }
+    where = (Largest ? x > best : x < best) ? k : where;
+    best = (Largest ? x > best : x < best) ? x : best;
   }
   *to = where;
 }
