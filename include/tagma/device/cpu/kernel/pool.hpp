@@ -117,8 +117,21 @@ struct average_pool_body {
       for (std::int64_t j = 0; j < p->columns.out; ++j, y += p->channels) {
         const pool_window w(*p, i, j);
         const P share = splat<P>(compute_t<T>(1) / static_cast<compute_t<T>>(w.count()));
+        std::int64_t first = 0;
+        for (; first + 32 <= p->channels; first += 32) {  // few windows are so large that to walk them costs nothing
+          P q = splat<P>(0), r = q, s = q, t = q;
+          for (std::int64_t a = w.top; a < w.bottom; ++a)
+            for (std::int64_t b = w.left; b < w.right; ++b) {
+              const T* const from = x + (a * p->columns.in + b) * p->channels + first;
+              q = q + load<8>(from), r = r + load<8>(from + 8);
+              s = s + load<8>(from + 16), t = t + load<8>(from + 24);
+            }
+          store(y + first, q * share), store(y + first + 8, r * share);
+          store(y + first + 16, s * share), store(y + first + 24, t * share);
+        }
         over_channels(
-            p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
+            p->channels - first, [&](std::int64_t channel, int n) __attribute__((always_inline)) {
+              const std::int64_t c = first + channel;
               P total = splat<P>(0);
               for (std::int64_t a = w.top; a < w.bottom; ++a)
                 for (std::int64_t b = w.left; b < w.right; ++b)
