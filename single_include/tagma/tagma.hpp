@@ -35079,11 +35079,10 @@ TAGMA_DECL std::int64_t repeated_row(const kernel_args& args, std::int64_t row, 
 /// Convolutions on the CPU: by oneDNN for float, else as
 /// products of matrices whose rows are the windows of the image.
 
-// ---- tagma/device/cpu/kernel/conv_onednn.hpp
+// ---- tagma/device/cpu/kernel/conv_direct.hpp
 
 /// @file
-/// Convolutions by oneDNN, in its C interface. Images keep the layout [batch, height, width, channels]; filters are
-/// brought into the layout that oneDNN prefers on every call, or when they have changed where that is known.
+/// Convolutions of floats by tiles of our own, which read images where they lie.
 
 // ---- tagma/device/cpu/kernel/conv_problem.hpp
 
@@ -35387,6 +35386,321 @@ TAGMA_COLD TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
 }
 
 }  // namespace tagma::device::cpu::detail
+// ---- tagma/device/cpu/product_tile.hpp
+
+/// @file
+/// A tile of a product of floats, for processors with AVX2 and no more, where oneDNN leaves much of what they can do
+/// unused. It is a text for the assembler: a compiler needs next to no time for it, and gives all of them the same code
+/// at every level of optimisation.
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+
+namespace tagma::device::cpu::detail {
+
+/// Six rows by sixteen columns of sums. The terms of a sum come in runs, within which the factors of a row follow each
+/// other in memory.
+struct product_tile {
+  static constexpr std::int64_t rows = 6, columns = 16;
+
+  const float* const* run;   ///< where the first run of each row is
+  std::int64_t next_run;     ///< from there to where the next run of each row is
+  std::int64_t terms, runs;  ///< of a run, and how many of them; both at least 1
+  const float* panel;        ///< the other factors: sixteen for each term, one behind the other
+  const float* start;        ///< what the sums of each column begin with
+  float* to;
+  std::int64_t next_row;  ///< elements of the result from a row to the next
+  float least, most;      ///< results are no lower and no higher; NaN stays
+
+  /// Sums are formed in the order of the terms, each product joined to its sum with one rounding.
+  void compute() const;
+};
+
+}  // namespace tagma::device::cpu::detail
+
+#endif
+
+// ---- tagma/device/cpu/product_tile.ipp
+
+/// @file
+/// Definitions of product_tile.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstddef>
+
+#if defined(__x86_64__)
+
+namespace tagma::device::cpu::detail {
+
+// A term takes two loads, six broadcasts and twelve operations, which are what bounds it. Terms of a run are counted up
+// to zero, from its end.
+TAGMA_DECL void product_tile::compute() const {
+  static_assert(offsetof(product_tile, panel) == 32 && offsetof(product_tile, most) == 68);
+  __asm__ volatile(
+      "movq 0(%0), %%rbx\n\t"
+      "movq 8(%0), %%rdi\n\t"
+      "movq 16(%0), %%rcx\n\t"
+      "movq 24(%0), %%rdx\n\t"
+      "movq 32(%0), %%rsi\n\t"
+      "movq 40(%0), %%rax\n\t"
+      "vmovups (%%rax), %%ymm0\n\t"
+      "vmovups 32(%%rax), %%ymm1\n\t"
+      "vmovaps %%ymm0, %%ymm2\n\t"
+      "vmovaps %%ymm1, %%ymm3\n\t"
+      "vmovaps %%ymm0, %%ymm4\n\t"
+      "vmovaps %%ymm1, %%ymm5\n\t"
+      "vmovaps %%ymm0, %%ymm6\n\t"
+      "vmovaps %%ymm1, %%ymm7\n\t"
+      "vmovaps %%ymm0, %%ymm8\n\t"
+      "vmovaps %%ymm1, %%ymm9\n\t"
+      "vmovaps %%ymm0, %%ymm10\n\t"
+      "vmovaps %%ymm1, %%ymm11\n"
+      "1:\n\t"
+      "movq 0(%%rbx), %%r8\n\t"
+      "movq 8(%%rbx), %%r9\n\t"
+      "movq 16(%%rbx), %%r10\n\t"
+      "movq 24(%%rbx), %%r11\n\t"
+      "movq 32(%%rbx), %%r12\n\t"
+      "movq 40(%%rbx), %%r13\n\t"
+      "leaq (%%rbx,%%rdi,8), %%rbx\n\t"
+      "leaq (%%r8,%%rcx,4), %%r8\n\t"
+      "leaq (%%r9,%%rcx,4), %%r9\n\t"
+      "leaq (%%r10,%%rcx,4), %%r10\n\t"
+      "leaq (%%r11,%%rcx,4), %%r11\n\t"
+      "leaq (%%r12,%%rcx,4), %%r12\n\t"
+      "leaq (%%r13,%%rcx,4), %%r13\n\t"
+      "movq %%rcx, %%rax\n\t"
+      "negq %%rax\n\t"
+      ".p2align 4\n"
+      "2:\n\t"
+      "vmovups (%%rsi), %%ymm12\n\t"
+      "vmovups 32(%%rsi), %%ymm13\n\t"
+      "vbroadcastss (%%r8,%%rax,4), %%ymm14\n\t"
+      "vbroadcastss (%%r9,%%rax,4), %%ymm15\n\t"
+      "vfmadd231ps %%ymm12, %%ymm14, %%ymm0\n\t"
+      "vfmadd231ps %%ymm13, %%ymm14, %%ymm1\n\t"
+      "vfmadd231ps %%ymm12, %%ymm15, %%ymm2\n\t"
+      "vfmadd231ps %%ymm13, %%ymm15, %%ymm3\n\t"
+      "vbroadcastss (%%r10,%%rax,4), %%ymm14\n\t"
+      "vbroadcastss (%%r11,%%rax,4), %%ymm15\n\t"
+      "vfmadd231ps %%ymm12, %%ymm14, %%ymm4\n\t"
+      "vfmadd231ps %%ymm13, %%ymm14, %%ymm5\n\t"
+      "vfmadd231ps %%ymm12, %%ymm15, %%ymm6\n\t"
+      "vfmadd231ps %%ymm13, %%ymm15, %%ymm7\n\t"
+      "vbroadcastss (%%r12,%%rax,4), %%ymm14\n\t"
+      "vbroadcastss (%%r13,%%rax,4), %%ymm15\n\t"
+      "vfmadd231ps %%ymm12, %%ymm14, %%ymm8\n\t"
+      "vfmadd231ps %%ymm13, %%ymm14, %%ymm9\n\t"
+      "vfmadd231ps %%ymm12, %%ymm15, %%ymm10\n\t"
+      "vfmadd231ps %%ymm13, %%ymm15, %%ymm11\n\t"
+      "addq $64, %%rsi\n\t"
+      "incq %%rax\n\t"
+      "jnz 2b\n\t"
+      "decq %%rdx\n\t"
+      "jnz 1b\n\t"
+      "vbroadcastss 64(%0), %%ymm12\n\t"
+      "vbroadcastss 68(%0), %%ymm13\n\t"
+      "movq 48(%0), %%rax\n\t"
+      "movq 56(%0), %%rcx\n\t"
+      // The second operand of a maximum or minimum is the result where there is a NaN.
+      "vmaxps %%ymm0, %%ymm12, %%ymm0\n\t"
+      "vmaxps %%ymm1, %%ymm12, %%ymm1\n\t"
+      "vmaxps %%ymm2, %%ymm12, %%ymm2\n\t"
+      "vmaxps %%ymm3, %%ymm12, %%ymm3\n\t"
+      "vmaxps %%ymm4, %%ymm12, %%ymm4\n\t"
+      "vmaxps %%ymm5, %%ymm12, %%ymm5\n\t"
+      "vmaxps %%ymm6, %%ymm12, %%ymm6\n\t"
+      "vmaxps %%ymm7, %%ymm12, %%ymm7\n\t"
+      "vmaxps %%ymm8, %%ymm12, %%ymm8\n\t"
+      "vmaxps %%ymm9, %%ymm12, %%ymm9\n\t"
+      "vmaxps %%ymm10, %%ymm12, %%ymm10\n\t"
+      "vmaxps %%ymm11, %%ymm12, %%ymm11\n\t"
+      "vminps %%ymm0, %%ymm13, %%ymm0\n\t"
+      "vminps %%ymm1, %%ymm13, %%ymm1\n\t"
+      "vminps %%ymm2, %%ymm13, %%ymm2\n\t"
+      "vminps %%ymm3, %%ymm13, %%ymm3\n\t"
+      "vminps %%ymm4, %%ymm13, %%ymm4\n\t"
+      "vminps %%ymm5, %%ymm13, %%ymm5\n\t"
+      "vminps %%ymm6, %%ymm13, %%ymm6\n\t"
+      "vminps %%ymm7, %%ymm13, %%ymm7\n\t"
+      "vminps %%ymm8, %%ymm13, %%ymm8\n\t"
+      "vminps %%ymm9, %%ymm13, %%ymm9\n\t"
+      "vminps %%ymm10, %%ymm13, %%ymm10\n\t"
+      "vminps %%ymm11, %%ymm13, %%ymm11\n\t"
+      "vmovups %%ymm0, (%%rax)\n\t"
+      "vmovups %%ymm1, 32(%%rax)\n\t"
+      "leaq (%%rax,%%rcx,4), %%rax\n\t"
+      "vmovups %%ymm2, (%%rax)\n\t"
+      "vmovups %%ymm3, 32(%%rax)\n\t"
+      "leaq (%%rax,%%rcx,4), %%rax\n\t"
+      "vmovups %%ymm4, (%%rax)\n\t"
+      "vmovups %%ymm5, 32(%%rax)\n\t"
+      "leaq (%%rax,%%rcx,4), %%rax\n\t"
+      "vmovups %%ymm6, (%%rax)\n\t"
+      "vmovups %%ymm7, 32(%%rax)\n\t"
+      "leaq (%%rax,%%rcx,4), %%rax\n\t"
+      "vmovups %%ymm8, (%%rax)\n\t"
+      "vmovups %%ymm9, 32(%%rax)\n\t"
+      "leaq (%%rax,%%rcx,4), %%rax\n\t"
+      "vmovups %%ymm10, (%%rax)\n\t"
+      "vmovups %%ymm11, 32(%%rax)\n\t"
+      "vzeroupper"
+      :
+      : "r"(this)
+      : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "xmm0", "xmm1", "xmm2",
+        "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",
+        "cc", "memory");
+}
+
+}  // namespace tagma::device::cpu::detail
+
+#endif
+
+#if defined(__x86_64__)
+
+namespace tagma::device::cpu::detail {
+
+/// A convolution. The windows of some pixels are lists of places: of an element of the window that sees no pixel, a
+/// place with zeros.
+class direct_convolution {
+ public:
+  /// Whether oneDNN may be slower here: on processors without AVX-512.
+  static bool suits_processor() {
+    return !__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  }
+  /// A null pointer where oneDNN is faster: for windows of single pixels without steps, large ones, few channels and
+  /// groups. Also for filters that leave part of a tile.
+  /// @param lasting the filter is the same until `writes` of the context is another number
+  static owned<direct_convolution> make(const conv_problem& p, const conv_epilogue& after, bool lasting);
+
+  /// @param bias null where there is none
+  void run(const float* x, const float* filter, const float* bias, float* y, const run_context& context);
+
+ private:
+  direct_convolution(const conv_problem& p, const conv_epilogue& after, bool lasting);
+
+  /// Brings the filter into panels of sixteen results, with the terms in the order of a window.
+  void arrange(const float* filter);
+  /// Where the elements of the window of a result are.
+  void find(const float* x, std::int64_t pixel, const float** places) const;
+  /// The results of `n` pixels of all images from `first` on: at most `room`.
+  void some_pixels(const float* x, std::int64_t first, std::int64_t n, float* y) const;
+  [[nodiscard]] float* panels() const { return reinterpret_cast<float*>(memory_.data()); }
+
+  /// Pixels whose windows are looked up before their sums are formed: so many that a panel is worth its way there.
+  static constexpr std::int64_t together = 48, room = together + product_tile::rows - 1;
+  static constexpr std::int64_t largest = 9;  // of windows
+
+  conv_problem p_;
+  float least_, most_;
+  bool lasting_;
+  std::uint64_t arranged_of_ = ~std::uint64_t{0};  // `writes` of the filter that is arranged
+  runtime::aligned_bytes memory_;                  // panels, the bias, and zeros
+};
+
+}  // namespace tagma::device::cpu::detail
+
+#endif
+
+// ---- tagma/device/cpu/kernel/conv_direct.ipp
+
+/// @file
+/// Definitions of conv_direct.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+#if defined(__x86_64__)
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_COLD TAGMA_DECL owned<direct_convolution> direct_convolution::make(const conv_problem& p,
+                                                                         const conv_epilogue& after, bool lasting) {
+  const std::int64_t window = p.rows.size * p.columns.size;
+  if (p.groups != 1 || window > largest || window * p.rows.stride * p.columns.stride == 1 || p.channels < 32 ||
+      p.channels * p.filters < 2048 || p.filters % product_tile::columns != 0 ||
+      p.images * p.positions() < product_tile::rows)
+    return nullptr;
+  return owned<direct_convolution>(new direct_convolution(p, after, lasting));
+}
+
+TAGMA_COLD TAGMA_DECL direct_convolution::direct_convolution(const conv_problem& p, const conv_epilogue& after,
+                                                             bool lasting)
+    : p_(p),
+      least_(after.relu ? 0 : -__builtin_huge_valf()),
+      most_(after.six ? 6 : __builtin_huge_valf()),
+      lasting_(lasting),
+      memory_(static_cast<std::size_t>(p.filter_elements() + p.channels + p.filters) * sizeof(float)) {
+  std::memset(memory_.data(), 0, memory_.size());
+  if (lasting) runtime::stored_variable::count_writes();
+}
+
+TAGMA_COLD TAGMA_DECL void direct_convolution::arrange(const float* filter) {
+  constexpr std::int64_t across = product_tile::columns;
+  float* to = panels();
+  for (const float* first = filter; first < filter + p_.filters; first += across)
+    for (const float* from = first; from < filter + p_.filter_elements(); from += p_.filters, to += across)
+      std::memcpy(to, from, across * sizeof(float));
+}
+
+TAGMA_COLD TAGMA_DECL void direct_convolution::find(const float* x, std::int64_t pixel, const float** places) const {
+  const conv_axis &rows = p_.rows, &columns = p_.columns;
+  const std::int64_t line = pixel / columns.out, image = line / rows.out;
+  for (std::int64_t h = 0; h < rows.size; ++h)
+    for (std::int64_t w = 0; w < columns.size; ++w, places += room) {
+      const std::int64_t row = rows.seen(line - image * rows.out, h);
+      const std::int64_t column = columns.seen(pixel - line * columns.out, w);
+      const bool inside = row >= 0 && row < rows.in && column >= 0 && column < columns.in;
+      *places = inside ? x + ((image * rows.in + row) * columns.in + column) * p_.channels
+                       : panels() + p_.filter_elements() + p_.filters;
+    }
+}
+
+TAGMA_COLD TAGMA_DECL void direct_convolution::some_pixels(const float* x, std::int64_t first, std::int64_t n,
+                                                           float* y) const {
+  constexpr std::int64_t high = product_tile::rows, across = product_tile::columns;
+  const float* windows[largest * room];
+  for (std::int64_t i = 0; i < n; ++i) find(x, first + i, windows + i);
+  product_tile tile;
+  tile.next_run = room, tile.terms = p_.channels, tile.runs = p_.rows.size * p_.columns.size;
+  tile.panel = panels(), tile.start = panels() + p_.filter_elements();
+  tile.next_row = p_.filters, tile.least = least_, tile.most = most_;
+  for (std::int64_t q = 0; q < p_.filters; q += across) {
+    for (std::int64_t i = 0; i < n; i += high) {
+      const std::int64_t at = i + high < n ? i : n - high;  // the last six, some of them once more
+      tile.run = windows + at;
+      tile.to = y + (first + at) * p_.filters + q;
+      tile.compute();
+    }
+    tile.start += across, tile.panel += across * p_.patch();
+  }
+}
+
+TAGMA_COLD TAGMA_DECL void direct_convolution::run(const float* x, const float* filter, const float* bias, float* y,
+                                                   const run_context& context) {
+  if (!(lasting_ && arranged_of_ == context.writes)) arrange(filter);
+  arranged_of_ = context.writes;
+  if (bias != nullptr)
+    std::memcpy(panels() + p_.filter_elements(), bias, static_cast<std::size_t>(p_.filters) * sizeof(float));
+  // So that there are at least six pixels in the last group.
+  const std::int64_t pixels = p_.images * p_.positions(), groups = (pixels - product_tile::rows) / together + 1;
+  // Those of a task have two million multiplications.
+  const std::int64_t each = 2000000 / (p_.filter_elements() * together) + 1;
+  context.threads->parallel_for(
+      pieces(groups, each), [&](std::int64_t t) __attribute__((cold)) {
+        for (std::int64_t g = t * each; g < groups && g < (t + 1) * each; ++g)
+          some_pixels(x, g * together, g + 1 < groups ? together : pixels - g * together, y);
+      });
+}
+
+}  // namespace tagma::device::cpu::detail
+
+#endif
+// ---- tagma/device/cpu/kernel/conv_onednn.hpp
+
+/// @file
+/// Convolutions by oneDNN, in its C interface. Images keep the layout [batch, height, width, channels]; filters are
+/// brought into the layout that oneDNN prefers on every call, or when they have changed where that is known.
+
 // ---- tagma/device/cpu/onednn.hpp
 
 /// @file
@@ -37095,6 +37409,9 @@ struct conv_state final : kernel_state {
   explicit conv_state(const conv_epilogue& epilogue) : after(epilogue) {}
   element_product<T> elements;
   owned<matrix_convolution<C>> matrices;
+#if defined(__x86_64__)
+  owned<direct_convolution> direct;
+#endif
 #if TAGMA_ONEDNN_PRIMITIVES
   owned<onednn_convolution> library;
 #endif
@@ -37114,10 +37431,18 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
     if (state->elements.product != nullptr) return state;
   }
   p.split(plays(role, conv_role::filter_gradient) ? 8 : 16, 4e6);
+  [[maybe_unused]] const bool lasting = plays(role, conv_role::forward) && (args.lasting & 2) != 0;
+  [[maybe_unused]] const bool has_work = p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0;
+#if defined(__x86_64__)
+  if constexpr (std::is_same_v<C, float>)
+    if (has_work && plays(role, conv_role::forward) && direct_convolution::suits_processor()) {
+      state->direct = direct_convolution::make(p, state->after, lasting);
+      if (state->direct != nullptr) return state;
+    }
+#endif
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
-    if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
-      const bool lasting = plays(role, conv_role::forward) && (args.lasting & 2) != 0;
+    if (has_work) {
       conv_problem banded = p;
       if (plays(role, conv_role::forward)) banded.split_rows(8, 2e6);
       state->library = onednn_convolution::make(banded, role, state->after, lasting);
@@ -37145,6 +37470,13 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
   const C* a = s.a.widen(args.in[0]);
   const C* b = s.b.widen(args.in[1]);
   const C* bias = s.after.biased ? s.bias.widen(args.in[2]) : nullptr;
+#if defined(__x86_64__)
+  if constexpr (std::is_same_v<C, float>)
+    if (s.direct != nullptr) {
+      s.direct->run(a, b, bias, out, context);
+      done = true;
+    }
+#endif
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (s.library != nullptr) {

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "support/gradient_check.hpp"
@@ -378,6 +382,90 @@ TEST_CASE("bands of rows are convolved as the image is", "[conv]") {
                                                                              {2, 21, 11, 16});
   check_bands<tg::conv_options{.stride = {3, 1}, .padding = 2, .dilation = 2, .groups = 2}>(
       {1, 40, 10, 32}, {3, 3, 16, 32}, {1, 14, 10, 32});
+}
+#endif
+
+#if defined(__x86_64__)
+namespace {
+
+// One axis of a random convolution, with at least one result.
+tg::device::conv_axis some_axis(std::mt19937& random, std::int64_t size) {
+  const auto below = [&](unsigned n) { return static_cast<std::int64_t>(random() % n); };
+  tg::device::conv_axis axis;
+  axis.size = size, axis.stride = 1 + below(3), axis.dilation = 1 + below(3);
+  axis.before = below(5), axis.after = below(5);
+  const std::int64_t span = (size - 1) * axis.dilation + 1, least = span - axis.before - axis.after;
+  axis.in = (least > 1 ? least : 1) + below(12);
+  axis.out = (axis.in + axis.before + axis.after - span) / axis.stride + 1;
+  return axis;
+}
+
+}  // namespace
+
+TEST_CASE("convolutions by tiles are what their definition says, by any threads", "[conv]") {
+  namespace cpu = tg::device::cpu::detail;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+    WARN("skipped: this processor has no AVX2");
+    return;
+  }
+  std::mt19937 random(20261129);
+  const auto one = tg::runtime::make_cpu_executor(1), three = tg::runtime::make_cpu_executor(3);
+  int tried = 0;
+  for (int round = 0; round < 60; ++round) {
+    const std::int64_t sizes[][2] = {{3, 3}, {1, 1}, {2, 3}, {1, 3}, {3, 1}, {1, 9}};
+    const auto& size = sizes[random() % 6];
+    cpu::conv_problem p(tg::shape{1, 1, 1, 1}, tg::shape{1, 1, 1, 1}, tg::shape{1, 1, 1, 1},
+                        tg::detail::conv_attributes<tg::conv_options{}>.values);
+    p.rows = some_axis(random, size[0]), p.columns = some_axis(random, size[1]);
+    p.images = 1 + static_cast<std::int64_t>(random() % 4);
+    p.channels = 32 + static_cast<std::int64_t>(random() % 40),
+    p.filters = 64 + 16 * static_cast<std::int64_t>(random() % 3);
+    INFO("round " << round << ": " << p.images << " images, " << p.rows.in << " x " << p.columns.in << " x "
+                  << p.channels << ", windows " << size[0] << " x " << size[1] << ", " << p.filters << " filters");
+    tg::device::conv_epilogue after;
+    after.biased = random() % 2 == 0, after.relu = after.biased && random() % 2 == 0,
+    after.six = after.relu && random() % 2 == 0;
+    const auto tiles = cpu::direct_convolution::make(p, after, false);
+    if (tiles == nullptr) continue;
+    ++tried;
+    auto x = numbers<float>({p.images, p.rows.in, p.columns.in, p.channels}, round);
+    const auto w = numbers<float>({p.rows.size, p.columns.size, p.channels, p.filters}, round + 1);
+    const auto bias = numbers<float>({p.filters}, round + 2);
+    if (random() % 4 == 0)
+      x[static_cast<tg::extent>(random()) % x.dims().elements()] = std::numeric_limits<float>::quiet_NaN();
+    const tg::shape dims{p.images, p.rows.out, p.columns.out, p.filters};
+    tg::tensor<float> y(dims), other(dims);
+    for (const auto& [threads, to] : {std::pair{one.get(), &y}, {three.get(), &other}}) {
+      const tg::runtime::run_context context{.threads = threads};
+      const tg::runtime::kernel_scope scope(*threads);
+      tiles->run(x.data(), w.data(), after.biased ? bias.data() : nullptr, to->data(), context);
+    }
+    REQUIRE(std::memcmp(y.data(), other.data(), static_cast<std::size_t>(dims.elements()) * sizeof(float)) == 0);
+    const std::int64_t patch = p.patch();
+    double worst = 0;
+    bool nans = true;
+    for (std::int64_t i = 0; i < dims.elements(); ++i) {
+      const std::int64_t f = i % p.filters, column = i / p.filters % p.columns.out,
+                         row = i / p.filters / p.columns.out % p.rows.out, n = i / p.output_size();
+      double sum = after.biased ? static_cast<double>(bias[f]) : 0;
+      for (std::int64_t k = 0; k < patch; ++k) {
+        const std::int64_t c = k % p.channels, b = k / p.channels % p.columns.size, a = k / p.channels / p.columns.size;
+        const std::int64_t r = p.rows.seen(row, a), q = p.columns.seen(column, b);
+        if (r < 0 || r >= p.rows.in || q < 0 || q >= p.columns.in) continue;
+        sum += static_cast<double>(x[((n * p.rows.in + r) * p.columns.in + q) * p.channels + c]) *
+               static_cast<double>(w[k * p.filters + f]);
+      }
+      if (after.relu && sum < 0) sum = 0;
+      if (after.six && sum > 6) sum = 6;
+      if (sum != sum)
+        nans = nans && y[i] != y[i];
+      else
+        worst = std::max(worst, std::abs(static_cast<double>(y[i]) - sum));
+    }
+    CHECK(nans);
+    CHECK(worst < 1e-4);
+  }
+  CHECK(tried > 30);
 }
 #endif
 

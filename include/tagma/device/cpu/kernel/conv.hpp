@@ -8,6 +8,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
+#include "tagma/device/cpu/kernel/conv_direct.hpp"
 #include "tagma/device/cpu/kernel/conv_onednn.hpp"
 #include "tagma/device/cpu/kernel/matmul_onednn.hpp"
 #include "tagma/device/cpu/onednn_primitives.hpp"
@@ -253,6 +254,9 @@ struct conv_state final : kernel_state {
   explicit conv_state(const conv_epilogue& epilogue) : after(epilogue) {}
   element_product<T> elements;
   owned<matrix_convolution<C>> matrices;
+#if defined(__x86_64__)
+  owned<direct_convolution> direct;
+#endif
 #if TAGMA_ONEDNN_PRIMITIVES
   owned<onednn_convolution> library;
 #endif
@@ -272,10 +276,18 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
     if (state->elements.product != nullptr) return state;
   }
   p.split(plays(role, conv_role::filter_gradient) ? 8 : 16, 4e6);
+  [[maybe_unused]] const bool lasting = plays(role, conv_role::forward) && (args.lasting & 2) != 0;
+  [[maybe_unused]] const bool has_work = p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0;
+#if defined(__x86_64__)
+  if constexpr (std::is_same_v<C, float>)
+    if (has_work && plays(role, conv_role::forward) && direct_convolution::suits_processor()) {
+      state->direct = direct_convolution::make(p, state->after, lasting);
+      if (state->direct != nullptr) return state;
+    }
+#endif
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
-    if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
-      const bool lasting = plays(role, conv_role::forward) && (args.lasting & 2) != 0;
+    if (has_work) {
       conv_problem banded = p;
       if (plays(role, conv_role::forward)) banded.split_rows(8, 2e6);
       state->library = onednn_convolution::make(banded, role, state->after, lasting);
@@ -303,6 +315,13 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
   const C* a = s.a.widen(args.in[0]);
   const C* b = s.b.widen(args.in[1]);
   const C* bias = s.after.biased ? s.bias.widen(args.in[2]) : nullptr;
+#if defined(__x86_64__)
+  if constexpr (std::is_same_v<C, float>)
+    if (s.direct != nullptr) {
+      s.direct->run(a, b, bias, out, context);
+      done = true;
+    }
+#endif
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (s.library != nullptr) {
