@@ -85,11 +85,12 @@ TAGMA_COLD TAGMA_DECL void direct_convolution::run(const float* x, const float* 
   const std::int64_t pixels = p_.images * p_.positions(), groups = (pixels - product_tile::rows) / together + 1;
   // Those of a task have two million multiplications.
   const std::int64_t each = 2000000 / (p_.filter_elements() * together) + 1;
-  context.threads->parallel_for(
-      pieces(groups, each), [&](std::int64_t t) __attribute__((cold)) {
-        for (std::int64_t g = t * each; g < groups && g < (t + 1) * each; ++g)
-          some_pixels(x, g * together, g + 1 < groups ? together : pixels - g * together, y);
-      });
+  const auto task = [&](std::int64_t t) __attribute__((cold)) {
+    for (std::int64_t g = t * each; g < groups && g < (t + 1) * each; ++g)
+      some_pixels(x, g * together, g + 1 < groups ? together : pixels - g * together, y);
+  };
+  context.threads->parallel_for(pieces(groups, each), task,
+                                p_.is_small() ? runtime::helpers::awake : runtime::helpers::woken);
 }
 
 }  // namespace tagma::device::cpu::detail
