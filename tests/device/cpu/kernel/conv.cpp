@@ -467,6 +467,37 @@ TEST_CASE("convolutions by tiles are what their definition says, by any threads"
   }
   CHECK(tried > 30);
 }
+
+TEST_CASE("tiles arrange a lasting filter again once somebody has written it", "[conv]") {
+  namespace cpu = tg::device::cpu::detail;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+    WARN("skipped: this processor has no AVX2");
+    return;
+  }
+  const tg::shape dims{1, 4, 4, 32};
+  cpu::conv_problem p(dims, tg::shape{3, 3, 32, 64}, tg::shape{1, 2, 2, 64},
+                      tg::detail::conv_attributes<tg::conv_options{}>.values);
+  CHECK(cpu::direct_convolution::make(p, {}, true) == nullptr);  // four results are less than a tile
+  p.images = 2;
+  const auto tiles = cpu::direct_convolution::make(p, {}, true);
+  REQUIRE(tiles != nullptr);
+  const auto x = numbers<float>({2, 4, 4, 32}, 1);
+  const auto one = numbers<float>({3, 3, 32, 64}, 2), two = numbers<float>({3, 3, 32, 64}, 3);
+  const auto threads = tg::runtime::make_cpu_executor(1);
+  const auto run = [&](const tg::tensor<float>& w, std::uint64_t writes) {
+    tg::tensor<float> y({2, 2, 2, 64});
+    const tg::runtime::kernel_scope scope(*threads);
+    tg::runtime::run_context context{.threads = threads.get()};
+    context.writes = writes;
+    tiles->run(x.data(), w.data(), nullptr, y.data(), context);
+    return std::vector<float>(y.span().begin(), y.span().end());
+  };
+  const auto first = run(one, 1);
+  CHECK((run(two, 1) == first));
+  const auto second = run(two, 2);
+  CHECK((second != first));
+  CHECK((run(one, 3) == first));
+}
 #endif
 
 TEST_CASE("a filter is arranged again once somebody has written it", "[conv]") {

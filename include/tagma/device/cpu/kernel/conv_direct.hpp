@@ -6,6 +6,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
+#include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/device/cpu/kernel/conv_problem.hpp"
 #include "tagma/device/cpu/product_tile.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
@@ -19,10 +20,8 @@ namespace tagma::device::cpu::detail {
 /// place with zeros.
 class direct_convolution {
  public:
-  /// Whether oneDNN may be slower here: on processors without AVX-512.
-  static bool suits_processor() {
-    return !__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  }
+  /// Whether oneDNN may be slower here: on processors with AVX2 and no AVX-512, or where TAGMA_CPU_LEVEL says so.
+  static bool suits_processor() { return machine_level() == level::v3; }
   /// A null pointer where oneDNN is faster: for windows of single pixels without steps, large ones, few channels and
   /// groups. Also for filters that leave part of a tile.
   /// @param lasting the filter is the same until `writes` of the context is another number
