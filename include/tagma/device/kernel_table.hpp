@@ -36,6 +36,7 @@ struct step_facts {
   std::int32_t before = 0;          ///< inputs of the kernel before its loop
   std::int32_t operation = 0;       ///< its first, of its part
   std::int32_t operations = 0;
+  bool few = false;  ///< its first operand has short rows, which are few or vary
 };
 /// Which steps, operations and operands of a plan are one part.
 struct part_range {
@@ -59,6 +60,12 @@ constexpr part_range range_of(const Raw& raw, std::int32_t first, std::int32_t m
   part.operands = last.first_operand + last.operands + last.outputs - part.first_operand;
   return part;
 }
+/// True of a tensor with short rows, which are few or vary.
+constexpr bool has_few(const shape& s) {
+  extent row = 1;
+  for (int axis = 1; axis < s.rank && row <= 64; ++axis) row = s[axis] == dyn ? 65 : bounded_product(row, s[axis]);
+  return s.rank > 1 && row <= 64 && s[0] <= 4096;
+}
 template <std::size_t Count, class Raw>
 constexpr fixed_array<step_facts, Count> facts_of(const Raw& raw, const part_range& part) {
   fixed_array<step_facts, Count> facts{};
@@ -69,6 +76,8 @@ constexpr fixed_array<step_facts, Count> facts_of(const Raw& raw, const part_ran
     f.op = main.op;
     f.type = main.spec.type;
     f.rank = main.spec.dims.rank;
+    if (const ir::node_id of = raw.operands[f.step.first_operand]; f.step.operands > 0 && of != ir::no_node)
+      f.few = has_few(raw.nodes[of].spec.dims);
     f.before = f.step.before == ir::no_node ? 0 : main.inputs;
     f.operations = raw.operation_count[part.first + i];
     if (f.operations > 0) f.operation = raw.first_operation[part.first + i] - part.first_operation;
@@ -164,6 +173,8 @@ constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
   using chosen = kernel<Device, *Step::op->key>;
   if constexpr (requires { requires Step::facts.rank <= chosen::matrix_rank; })
     return chosen::template matrix_entry<Step::type, Step::part::types[Step::operand + I]...>;
+  else if constexpr (Step::facts.few && requires { chosen::template few_entry<Step::type, dtype::float32>; })
+    return chosen::template few_entry<Step::type, Step::part::types[Step::operand + I]...>;
   else
     return chosen::template entry<Step::type, Step::part::types[Step::operand + I]...>;
 }

@@ -5,6 +5,7 @@
 /// Where the largest or smallest elements are.
 
 #include <cstdint>
+#include <cstring>
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/pack.hpp"
@@ -38,6 +39,68 @@ TAGMA_INLINE void extreme_one_by_one(const T* from, std::int64_t n, std::int64_t
   }
   *to = where;
 }
+
+/// Positions of the extremes of rows of `n` neighbouring floats. First the extreme is looked for, in all lanes at once,
+/// then the first lane that it is in: without a branch for each element.
+template <bool Largest>
+struct extremes_of_rows {
+  using eight [[gnu::vector_size(32)]] = float;
+  using bits_of_eight = decltype(eight{} < eight{});
+
+  TAGMA_INLINE static void run(const float* from, std::int64_t rows, std::int64_t n, std::int64_t* to) {
+    for (std::int64_t r = 0; r < rows; ++r, from += n) {
+      unsigned found = 0;
+      std::int64_t k = 0;
+      if (n >= 8) {
+        eight x, last, extreme;
+        std::memcpy(&last, from + n - 8, sizeof last);
+        extreme = last;
+        bits_of_eight none = last != last;
+        for (; k + 8 <= n; k += 8) {
+          std::memcpy(&x, from + k, sizeof x);
+          none |= x != x;
+          extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+        }
+        x = __builtin_shufflevector(extreme, extreme, 4, 5, 6, 7, 0, 1, 2, 3);
+        extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+        x = __builtin_shufflevector(extreme, extreme, 2, 3, 0, 1, 6, 7, 4, 5);
+        extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+        x = __builtin_shufflevector(extreme, extreme, 1, 0, 3, 2, 5, 4, 7, 6);
+        extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+        if (highest_bits(none) == 0) {
+          std::memcpy(&x, from, sizeof x);
+          k = 0, found = reaches(x, extreme);
+          if (n < 16) found |= reaches(last, extreme) << (n - 8);
+          for (; k + 16 <= n && found == 0; found = reaches(x, extreme)) std::memcpy(&x, from + (k += 8), sizeof x);
+          if (found == 0) k = n - 8, found = reaches(last, extreme);
+        }
+      }
+      if (found != 0)
+        to[r] = k + __builtin_ctz(found);
+      else  // few elements, or a NaN
+        extreme_one_by_one<float, Largest>(from, n, 1, to + r);
+    }
+  }
+
+ private:
+  /// Which of eight elements are no less extreme than `extreme`, a bit for each.
+  TAGMA_INLINE static unsigned reaches(const eight& x, const eight& extreme) {
+    return highest_bits(Largest ? x >= extreme : x <= extreme);
+  }
+  TAGMA_INLINE static unsigned highest_bits(const bits_of_eight& words) {
+#if TAGMA_HAS_VECTOR_TEXT
+    unsigned bits;
+    TAGMA_HIGHEST_BITS(bits, words);
+    return bits;
+#else
+    const bits_of_eight own = words & bits_of_eight{1, 2, 4, 8, 16, 32, 64, 128};
+    std::uint64_t pairs[4];
+    std::memcpy(pairs, &own, sizeof pairs);
+    const std::uint64_t joined = pairs[0] | pairs[1] | pairs[2] | pairs[3];
+    return static_cast<unsigned>(joined | joined >> 32);
+#endif
+  }
+};
 
 /// Positions of the extremes of columns, of `n` rows that are `stride` elements apart.
 template <class T, bool Largest>

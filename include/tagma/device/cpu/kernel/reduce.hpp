@@ -456,24 +456,26 @@ void reduce_bool(const kernel_args& args, const run_context&) {
 
 /// Positions of the extremes of rows.
 template <class T, bool Largest>
-void extremes_of_rows(const T* from, std::int64_t rows, std::int64_t n, std::int64_t* to) {
+void extremes_along(const T* from, std::int64_t rows, std::int64_t n, std::int64_t* to) {
   using C = compute_t<T>;
-  if (n <= longest_turned) {
+  if constexpr (std::is_same_v<T, float>) {
+    dispatch<extremes_of_rows<Largest>>(from, rows, n, to);
+  } else if (n <= longest_turned) {
     over_turned_rows(from, rows, n, [&](const C* columns, std::int64_t r, std::int64_t count) {
       dispatch<extremes_of_columns<C, Largest>>(columns, n, count, rows_turned, to + r);
     });
-    return;
-  }
-  for (std::int64_t r = 0; r < rows; ++r, from += n) {
-    C value{};
-    dispatch<join_row<T, std::conditional_t<Largest, join_max, join_min>>>(from, std::int64_t{1}, n, &value);
-    dispatch<first_of_value<T>>(from, n, value, to + r);
+  } else {
+    for (std::int64_t r = 0; r < rows; ++r, from += n) {
+      C value{};
+      dispatch<join_row<T, std::conditional_t<Largest, join_max, join_min>>>(from, std::int64_t{1}, n, &value);
+      dispatch<first_of_value<T>>(from, n, value, to + r);
+    }
   }
 }
 
-/// Position of an extreme along the one reduced axis. Of floats, which trainers look at for few rows, one by one: packs
-/// would take longer to compile than they save.
-template <class T, bool Largest>
+/// Position of an extreme along the one reduced axis.
+/// @tparam Few of few elements, one by one: packs would take longer to compile than they save
+template <class T, bool Largest, bool Few>
 TAGMA_COLD void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_context& context) {
   const shape& in = args.in[0].dims;
   int axis = 0;
@@ -483,7 +485,7 @@ TAGMA_COLD void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_
   if (n == 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
   const T* from = args.in[0].as<const T>();
   auto* to = args.out.as<std::int64_t>();
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (Few) {
     for (std::int64_t o = 0; o < outer; ++o, from += n * inner)
       for (std::int64_t i = 0; i < inner; ++i) extreme_one_by_one<T, Largest>(from + i, n, inner, to++);
   } else {
@@ -493,7 +495,7 @@ TAGMA_COLD void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_
     const std::int64_t per_task = pieces(elements_of_task, n * (inner < widest ? inner : widest));
     context.threads->parallel_for(pieces(parts, per_task), [&](std::int64_t t) {
       const std::int64_t first = t * per_task, end = first + per_task < parts ? first + per_task : parts;
-      if (inner == 1) return extremes_of_rows<T, Largest>(from + first * n, end - first, n, to + first);
+      if (inner == 1) return extremes_along<T, Largest>(from + first * n, end - first, n, to + first);
       for (std::int64_t p = first; p < end; ++p) {
         const std::int64_t o = p / strips, i = p % strips * widest, rest = inner - i;
         dispatch<extremes_of_columns<T, Largest>>(from + o * n * inner + i, n, rest < widest ? rest : widest, inner,
@@ -547,12 +549,20 @@ struct kernel<on_cpu, ir::key<op::any>> {
 template <>
 struct kernel<on_cpu, ir::key<op::argmax>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, true>};
+  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, true, false>};
+  /// Of short rows of floats, which are few or vary: what programs that train look at.
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry few_entry{
+      &cpu::detail::arg_extreme<stored<In>, true, std::is_same_v<stored<In>, float>>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::argmin>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, false>};
+  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, false, false>};
+  /// Of short rows of floats, which are few or vary: what programs that train look at.
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry few_entry{
+      &cpu::detail::arg_extreme<stored<In>, false, std::is_same_v<stored<In>, float>>};
 };
 
 }  // namespace tagma::device
