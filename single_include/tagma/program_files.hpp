@@ -163,7 +163,7 @@
 /// them, which takes text as above: rounding to integers, roots, their reciprocals within 2^-14, c less a b rounded
 /// once, x 2^n with an integral n, the larger and the smaller one (of 64 bytes, or of signed integers of four bytes if
 /// it is 32), and the second where they are equal or one is a NaN. And whether a bit is set, or a signed integer
-/// greater than another.
+/// greater than another; and the highest bits of eight words as those of an integer.
 /// @{
 #if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
 #define TAGMA_HAS_VECTOR_TEXT 0
@@ -195,6 +195,7 @@
 #define TAGMA_LARGER(y, a, b) TAGMA_EXTREME(y, "vpmaxsd", "vmaxps", "vmaxpd", a, b)
 #define TAGMA_SMALLER(y, a, b) TAGMA_EXTREME(y, "vpminsd", "vminps", "vminpd", a, b)
 #define TAGMA_ANY_BIT_32(any, v) asm("vptest %1, %1" : "=@ccnz"(any) : "x"(v))
+#define TAGMA_HIGHEST_BITS(bits, v) asm("vmovmskps %1, %0" : "=r"(bits) : "x"(v))
 #define TAGMA_ANY_BIT_64(any, v) asm("vptestmd %1, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(v) : "k7")
 #define TAGMA_ANY_GREATER_64(any, a, b)                                                              \
   TAGMA_VECTOR_TEXT(a, "vpcmpgtd", "vpcmpgtq", " %2, %1, %%k7\n\tkortestw %%k7, %%k7", "=@ccnz"(any) \
@@ -6714,6 +6715,7 @@ TAGMA_COLD TAGMA_DECL any_program read_program(const std::string& path) { return
 #undef TAGMA_SMALLER
 #undef TAGMA_ANY_BIT_32
 #undef TAGMA_ANY_BIT_64
+#undef TAGMA_HIGHEST_BITS
 #undef TAGMA_ANY_GREATER_64
 #undef TAGMA_HAS_PAIRS
 #undef TAGMA_CARRYLESS

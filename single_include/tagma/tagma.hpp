@@ -264,7 +264,7 @@ void fresh_type(long);
 /// them, which takes text as above: rounding to integers, roots, their reciprocals within 2^-14, c less a b rounded
 /// once, x 2^n with an integral n, the larger and the smaller one (of 64 bytes, or of signed integers of four bytes if
 /// it is 32), and the second where they are equal or one is a NaN. And whether a bit is set, or a signed integer
-/// greater than another.
+/// greater than another; and the highest bits of eight words as those of an integer.
 /// @{
 #if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
 #define TAGMA_HAS_VECTOR_TEXT 0
@@ -296,6 +296,7 @@ void fresh_type(long);
 #define TAGMA_LARGER(y, a, b) TAGMA_EXTREME(y, "vpmaxsd", "vmaxps", "vmaxpd", a, b)
 #define TAGMA_SMALLER(y, a, b) TAGMA_EXTREME(y, "vpminsd", "vminps", "vminpd", a, b)
 #define TAGMA_ANY_BIT_32(any, v) asm("vptest %1, %1" : "=@ccnz"(any) : "x"(v))
+#define TAGMA_HIGHEST_BITS(bits, v) asm("vmovmskps %1, %0" : "=r"(bits) : "x"(v))
 #define TAGMA_ANY_BIT_64(any, v) asm("vptestmd %1, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(v) : "k7")
 #define TAGMA_ANY_GREATER_64(any, a, b)                                                              \
   TAGMA_VECTOR_TEXT(a, "vpcmpgtd", "vpcmpgtq", " %2, %1, %%k7\n\tkortestw %%k7, %%k7", "=@ccnz"(any) \
@@ -24067,6 +24068,9 @@ struct kernel_args {
   std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
   bool repeated = false;             ///< part of a loop of the plan: calls follow each other closely
   bool continued = false;            ///< of a sum: adds to what is there
+  std::int64_t all = 0;              ///< rows of the step, of a kernel that has `rows`, if these are some of them
+  std::int64_t first = 0;            ///< and rows before these
+  std::int64_t worker = 0;           ///< and a number that no other call has at once, of those up to threads
   std::uint64_t lasting = 0;         ///< bit i: operand i is the same until `writes` of the context is another number
   array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
   shape declared_out;
@@ -24083,6 +24087,14 @@ using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_c
 /// `context.control` and ends when the hook is called.
 using start_function = void (*)(const kernel_args&, const run_context&, completion done);
 
+/// How a step may be done on some rows, those of its first axis, with the state of the whole step and the same bytes.
+struct step_rows {
+  std::int64_t together = 0;  ///< how many at a time, or a multiple of it; 0: all
+  std::size_t operands = 1;   ///< the first so many have these rows, what is behind them is the same for all
+};
+/// @param now null before a run; else what the rows have in common is made ready for it
+using rows_function = step_rows (*)(const kernel_args&, const run_context* now);
+
 /// One entry of a kernel table: `run`, or `start` for an operation that may wait; `prepare` may be missing.
 struct kernel_entry {
   kernel_function run = nullptr;
@@ -24091,6 +24103,7 @@ struct kernel_entry {
   bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
   const void* recipe = nullptr;  ///< of a kernel that is one for many steps: what this one does
   bool keeps = false;            ///< its result from run to run, until a variable is written
+  rows_function rows = nullptr;
 };
 
 class accelerated_steps;
@@ -29662,10 +29675,55 @@ TAGMA_COLD inline std::size_t container::bytes() const {
 
 /// @file
 /// Steps whose rows do not depend on each other, done block by block: all of them on some rows, which stay in the cache
-/// meanwhile, then all of them on the next. Only programs with operations on rows compile what is here.
+/// meanwhile, then all of them on the next. Rows are those of the last axis, or samples, those of the first: images and
+/// sequences, between whose convolutions and products no tensor goes to memory. Only programs with operations on rows
+/// compile what is here.
 
 #include <cstring>
 
+// ---- tagma/runtime/has_rows.hpp
+
+/// @file
+/// Which plans have steps that may be done in blocks of rows.
+
+namespace tagma::op {
+// Their keys are all that is needed here.
+struct average_pool;
+struct concat;
+struct conv2d;
+struct conv2d_bias;
+struct conv2d_filter_gradient;
+struct log_softmax;
+struct max_pool;
+struct moments;
+struct reduce_max;
+struct softmax;
+struct sum;
+struct tile;
+struct transpose;
+}  // namespace tagma::op
+
+namespace tagma::runtime {
+
+/// True if a plan has an operation on rows, between which and loops tensors may stay in the cache, or three
+/// convolutions and no gradient of one: a program takes a tenth longer to compile with blocks, and one that trains
+/// gains less.
+[[nodiscard]] constexpr bool has_rows(array_view<const plan::plan_node> nodes, array_view<const plan::plan_step> steps,
+                                      array_view<const ir::attribute> attributes) {
+  int convolutions = 0, gradients = 0;
+  for (const plan::plan_step& step : steps) {
+    const plan::plan_node& n = nodes[step.main_node()];
+    const char* const key = n.op->key;
+    if (key == &ir::key<op::conv2d> || key == &ir::key<op::conv2d_bias>) ++convolutions;
+    if (key == &ir::key<op::conv2d_filter_gradient>) ++gradients;
+    if (key == &ir::key<op::softmax> || key == &ir::key<op::log_softmax> || key == &ir::key<op::moments>) return true;
+    // A sum along the last axes, of more than one result.
+    if (key == &ir::key<op::sum> && n.spec.dims.rank > 0 && (attributes[n.first_attribute] & 1) == 0) return true;
+  }
+  return convolutions > 2 && gradients == 0;
+}
+
+}  // namespace tagma::runtime
 // ---- tagma/runtime/sum_parts.hpp
 
 /// @file
@@ -29686,29 +29744,7 @@ namespace tagma::runtime {
 
 }  // namespace tagma::runtime
 
-namespace tagma::op {
-// Their keys are all that is needed here.
-struct log_softmax;
-struct moments;
-struct reduce_max;
-struct softmax;
-struct sum;
-}  // namespace tagma::op
-
 namespace tagma::runtime {
-
-/// True if a plan has an operation on rows, between which and loops tensors may stay in the cache.
-[[nodiscard]] constexpr bool has_rows(array_view<const plan::plan_node> nodes, array_view<const plan::plan_step> steps,
-                                      array_view<const ir::attribute> attributes) {
-  for (const plan::plan_step& step : steps) {
-    const plan::plan_node& n = nodes[step.main_node()];
-    const char* const key = n.op->key;
-    if (key == &ir::key<op::softmax> || key == &ir::key<op::log_softmax> || key == &ir::key<op::moments>) return true;
-    // A sum along the last axes, of more than one result.
-    if (key == &ir::key<op::sum> && n.spec.dims.rank > 0 && (attributes[n.first_attribute] & 1) == 0) return true;
-  }
-  return false;
-}
 
 /// A template, so that other programs do not compile it: g++ compiles each class whose functions a virtual call may
 /// reach.
@@ -29731,10 +29767,14 @@ class row_blocks final : public row_steps {
   /// The longest rows, in bytes of all tensors. Moments of more elements than these have would be found in parts, which
   /// depend on the number of rows.
   static constexpr std::int64_t longest_row = 64 * 1024;
+  /// What a step has at a time of a block of samples, and the most that it may have, since those may be long.
+  static constexpr std::int64_t bytes_of_samples = 1024 * 1024, most_of_samples = 8 * 1024 * 1024;
   /// Rows that make a block are a multiple of it: eight short rows are done at once, sixteen rows of columns.
   static constexpr std::int64_t least_rows = 16;
   /// Sums of fewer columns add eight rows at once.
   static constexpr std::int64_t narrow = 32;
+  /// Of a group, whose steps are compared with each other.
+  static constexpr std::size_t most_steps = 64;
   /// Sums of more rows than these have elements may be formed of parts.
   static constexpr std::int64_t most_of_sum = 65536;
 
@@ -29763,6 +29803,7 @@ class row_blocks final : public row_steps {
     form how = form::none;
     int prefix = 0;  ///< axes that are the rows
     int axis = 0;    ///< the first of these that is longer than 1, which a block has its rows along
+    step_rows of{1, ~std::size_t{0}};
   };
   /// The memory of an operand.
   struct access {
@@ -29782,23 +29823,24 @@ class row_blocks final : public row_steps {
   struct member {
     split how;
     heap_array<std::int64_t> row;     ///< of each operand, bytes
-    heap_array<std::int64_t> inside;  ///< where it is in `places`; -1: where the whole tensor is
+    heap_array<std::int64_t> inside;  ///< where it is in the places of a thread; -1: where the whole tensor is
     std::int64_t part = 0;            ///< of a sum of columns, the rows of its parts
     std::int64_t own_sum = 0;         ///< where in `places` the sum of the part under way is, but of the first
   };
   struct group {
     std::size_t first = 0, steps = 0;
+    bool samples = false;
     std::int64_t rows = 0, block = 0;
-    std::int64_t threads = 0;  ///< that take a block each
-    aligned_bytes places;      ///< of tensors that blocks alone have, the rows of all threads
+    std::int64_t threads = 0;    ///< that take a block each
+    aligned_bytes places;        ///< of tensors that blocks alone have, those of each thread, and sums behind them
+    std::int64_t of_thread = 0;  ///< bytes
     heap_array<member> members;
     heap_array<piece> pieces;  ///< of each thread all steps, and behind them those of the last block, if it is smaller
     heap_array<wait_word> turns;  ///< of sums of columns, how many blocks they have, from `begun` on
     heap_array<std::uint32_t> begun;
   };
 
-  row_blocks(Bound& plan, const run_context& context)
-      : plan_(plan), alone_in_blocks_(context.threads->threads() == 1) {}
+  row_blocks(Bound& plan, const run_context& context) : plan_(plan), threads_(context.threads->threads()) {}
 
   [[nodiscard]] const plan::plan_node& node_of(std::size_t s) const {
     return plan_.plan().nodes[plan_.plan().steps[s].main_node()];
@@ -29833,22 +29875,47 @@ class row_blocks final : public row_steps {
     return loop ? args.out.dims : args.in[0].dims;
   }
 
+  /// What a step of a block of samples does with them.
+  [[nodiscard]] TAGMA_COLD split of_samples(std::size_t s) const {
+    const plan::plan_node& n = node_of(s);
+    const kernel_args& args = plan_.call(s);
+    split found{form::rows, 1};
+    if (const rows_function rows = plan_.kernel(s).rows; rows != nullptr) {
+      found.of = rows(args, nullptr);
+      return found.of.together > 0 ? found : split{};
+    }
+    if (is(n, ir::key<op::max_pool>) || is(n, ir::key<op::average_pool>) || is(n, ir::key<op::tile>) ||
+        is(n, ir::key<op::concat>))
+      return found;
+    // Sums of one alone would be formed in another order.
+    return is(n, ir::key<op::transpose>) && args.attributes[0] == 0 ? found : split{};
+  }
+
+  /// Of an operation that does eight short rows at once, and long ones in parts: each sample has whole eights.
+  [[nodiscard]] TAGMA_COLD static split eight_at_once(const kernel_args& args, int axes, bool samples) {
+    const shape& dims = args.in[0].dims;
+    const bool fits = dims.elements(1, axes) % 8 == 0 && dims.elements(axes, dims.rank) * 8 <= longest_row;
+    return !samples || (axes > 0 && fits) ? split{form::rows, axes} : split{};
+  }
+
   /// What a step does with rows, and how many axes these may be.
-  [[nodiscard]] TAGMA_COLD split most_of(std::size_t s) const {
+  [[nodiscard]] TAGMA_COLD split most_of(std::size_t s, bool samples) const {
     const plan::plan_node& n = node_of(s);
     const kernel_args& args = plan_.call(s);
     const kernel_entry& kernel = plan_.kernel(s);
     if (kernel.run == nullptr || kernel.keeps || plan_.plan().steps[s].before != ir::no_node || n.op->stateful)
       return {};
     if (n.op->is(ir::op_kind::elementwise)) return {form::rows, args.out.dims.rank};
-    if (is(n, ir::key<op::softmax>) || is(n, ir::key<op::log_softmax>)) return {form::rows, args.out.dims.rank - 1};
+    if (is(n, ir::key<op::softmax>) || is(n, ir::key<op::log_softmax>))
+      return eight_at_once(args, args.out.dims.rank - 1, samples);
+    if (samples && !is(n, ir::key<op::moments>)) return of_samples(s);
     const bool sum = is(n, ir::key<op::sum>);
     if (!sum && !is(n, ir::key<op::moments>) && !is(n, ir::key<op::reduce_max>)) return {};
     const shape& dims = args.in[0].dims;
     const auto mask = static_cast<std::uint64_t>(args.attributes[0]), reduced = mask & 1;
     int axes = 0;
     while (axes < dims.rank && ((mask >> axes) & 1) == reduced) ++axes;
-    if (reduced == 0) return {form::rows, axes};
+    if (reduced == 0) return eight_at_once(args, axes, samples);
     const extent columns = dims.elements(axes, dims.rank);
     const bool wide = args.out.type == dtype::float32 || args.out.type == dtype::float64;
     if (!sum || !wide || (mask >> axes) != 0 || columns < narrow || columns > most_of_sum) return {};
@@ -29856,23 +29923,31 @@ class row_blocks final : public row_steps {
   }
 
   /// How step `s` is done on some of `rows` rows.
-  [[nodiscard]] TAGMA_COLD split split_of(std::size_t s, std::int64_t rows) const {
+  [[nodiscard]] TAGMA_COLD split split_of(std::size_t s, std::int64_t rows, bool samples) const {
     const kernel_args& args = plan_.call(s);
-    split found = most_of(s);
-    if (found.how == form::none) return {};
+    split found = most_of(s, samples);
+    if (found.how == form::none || (samples && (found.how == form::columns || rows < 2 * found.of.together))) return {};
     const bool loop = is_loop(s);
     const shape& dims = dims_of(args, loop);
     if (found.how == form::rows)
       while (found.prefix > 1 && dims.elements(0, found.prefix - 1) >= rows) --found.prefix;
     if (dims.elements(0, found.prefix) != rows) return {};
     while (found.axis + 1 < found.prefix && dims[found.axis] == 1) ++found.axis;
+    std::int64_t own = 0, same = 0;  // bytes
     for (std::size_t i = 0; i < operands_of(args); ++i) {
       const operand& o = operand_of(args, i);
       if (is_result(args, i) && (o.data == nullptr || found.how == form::columns)) continue;
-      const std::int64_t row = row_of(o, dims, found, loop, rows);
-      if (o.type == dtype::none || row < (is_result(args, i) || !loop)) return {};
+      const bool shared = is_shared(args, i, found);
+      const std::int64_t row = shared ? 0 : row_of(o, dims, found, loop, rows);
+      if (o.type == dtype::none || row < (is_result(args, i) || (!loop && !shared))) return {};
+      (row == 0 ? same : own) += static_cast<std::int64_t>(o.bytes());
     }
-    return found;
+    // What each block reads once more.
+    return samples && (same > bytes_of_samples || 8 * same > own) ? split{} : found;
+  }
+  /// Whether operand `i` is the same for all rows because the kernel says so.
+  [[nodiscard]] static bool is_shared(const kernel_args& args, std::size_t i, const split& how) {
+    return i >= how.of.operands && !is_result(args, i);
   }
   [[nodiscard]] bool is_loop(std::size_t s) const { return node_of(s).op->is(ir::op_kind::elementwise); }
 
@@ -29891,7 +29966,7 @@ class row_blocks final : public row_steps {
   /// The same of operand `i` of a step that is done so.
   [[nodiscard]] std::int64_t row_of(std::size_t s, std::size_t i, const split& how, std::int64_t rows) const {
     const kernel_args& args = plan_.call(s);
-    if (how.how == form::columns && is_result(args, i)) return 0;
+    if ((how.how == form::columns && is_result(args, i)) || is_shared(args, i, how)) return 0;
     const bool loop = is_loop(s);
     return row_of(operand_of(args, i), dims_of(args, loop), how, loop, rows);
   }
@@ -29905,7 +29980,7 @@ class row_blocks final : public row_steps {
     if ((!a.written && !b.written) || block_inside(a.node, first, b.step) >= 0) return false;
     if (a.row > 0 && b.row > 0) {
       // Shorter rows in the place of longer ones reach no rows behind their own; before them are other threads' rows.
-      const bool apart = a.from == b.from && (alone_in_blocks_ ? b.row <= a.row : b.row == a.row);
+      const bool apart = a.from == b.from && (threads_ == 1 ? b.row <= a.row : b.row == a.row);
       return !apart && overlap(a, 0, b);
     }
     // A sum of columns is written when the rows of the first block are done.
@@ -29928,19 +30003,42 @@ class row_blocks final : public row_steps {
     return true;
   }
 
-  /// Steps from `s` on that can be done in blocks of `rows` rows.
-  [[nodiscard]] TAGMA_COLD std::size_t steps_from(std::size_t s, std::int64_t rows) {
+  /// Steps from `s` on that can be done in blocks of `rows` rows, or samples.
+  [[nodiscard]] TAGMA_COLD std::size_t steps_from(std::size_t s, std::int64_t rows, bool samples) {
     accesses_.clear();
     const std::size_t first = s;
-    for (; s < plan_.step_count(); ++s) {
-      const split how = split_of(s, rows);
+    for (; s < plan_.step_count() && s - first < most_steps; ++s) {
+      const split how = split_of(s, rows, samples);
       if (how.how == form::none || !add(s, how, rows, first)) break;
     }
     return s - first;
   }
 
+  /// Samples of a block of the steps whose tensors are in `accesses_`, so that no thread waits long for others at the
+  /// end; 0 if blocks gain nothing.
+  [[nodiscard]] TAGMA_COLD std::int64_t samples_of_block(std::int64_t rows, std::size_t end) const {
+    std::int64_t most = 1, together = 1;
+    for (std::size_t i = 0; i < accesses_.size() && accesses_[i].step < end;) {
+      const std::size_t s = accesses_[i].step;
+      std::int64_t bytes = 0;
+      for (; i < accesses_.size() && accesses_[i].step == s; ++i) bytes += accesses_[i].row;
+      most = bytes > most ? bytes : most;
+      const std::int64_t of = most_of(s, true).of.together;
+      for (const std::int64_t all = together; together % of != 0; together += all)
+        if (together > rows) return 0;
+    }
+    if (together > most_of_samples / most) return 0;
+    std::int64_t block = bytes_of_samples / most / together * together;
+    if (block < together) block = together;
+    for (; block > 0; block -= together) {
+      const std::int64_t blocks = (rows + block - 1) / block, turns = (blocks + threads_ - 1) / threads_;
+      if (blocks >= 2 && 4 * blocks >= 3 * turns * threads_) break;
+    }
+    return block;
+  }
+
   /// Rows of a block of the steps whose tensors are in `accesses_`; 0 if blocks gain nothing.
-  [[nodiscard]] TAGMA_COLD std::int64_t block_of(std::int64_t rows, std::size_t end) const {
+  [[nodiscard]] TAGMA_COLD std::int64_t block_of(std::int64_t rows, std::size_t end, bool samples) const {
     std::int64_t bytes = 0;
     bool used_again = false;
     for (std::size_t i = 0; i < accesses_.size(); ++i) {
@@ -29954,7 +30052,9 @@ class row_blocks final : public row_steps {
       if (!known) bytes += a.row;
       used_again = used_again || (known && a.row > 64);
     }
-    if (!used_again || bytes > longest_row || rows < least_bytes / bytes) return 0;
+    if (!used_again || rows < least_bytes / bytes) return 0;
+    if (samples) return samples_of_block(rows, end);
+    if (bytes > longest_row) return 0;
     std::int64_t block = bytes_of_block / bytes / least_rows * least_rows;
     if (block < least_rows) block = least_rows;
     if (rows < 2 * block) return 0;
@@ -29972,16 +30072,18 @@ class row_blocks final : public row_steps {
       // The longest of those that begin here, with the rows of a step that is not far behind.
       std::size_t longest = 0;
       std::int64_t block = 0, rows = 0, seen = 0;
+      bool samples = false, seen_samples = false;
       for (std::size_t t = s; t < steps && t < s + 16; ++t) {
-        const split most = is_loop(t) ? split{} : most_of(t);
+        const bool of_samples = plan_.kernel(t).rows != nullptr;
+        const split most = is_loop(t) ? split{} : most_of(t, of_samples);
         if (most.how == form::none) continue;
         const std::int64_t tried = plan_.call(t).in[0].dims.elements(0, most.prefix);
-        if (tried < 2 * least_rows || tried == seen) continue;
-        seen = tried;
-        const std::size_t length = steps_from(s, tried);
+        if (tried < (of_samples ? 2 : 2 * least_rows) || (tried == seen && of_samples == seen_samples)) continue;
+        seen = tried, seen_samples = of_samples;
+        const std::size_t length = steps_from(s, tried, of_samples);
         if (length <= longest) continue;
-        const std::int64_t of = block_of(tried, s + length);
-        if (of > 0) longest = length, block = of, rows = tried;
+        const std::int64_t of = block_of(tried, s + length, of_samples);
+        if (of > 0) longest = length, block = of, rows = tried, samples = of_samples;
       }
       if (longest < 2) {
         ++s;
@@ -29990,6 +30092,7 @@ class row_blocks final : public row_steps {
       group& g = groups_[found++];
       g.first = s;
       g.steps = longest;
+      g.samples = samples;
       g.rows = rows;
       g.block = block;
       prepare(g, context);
@@ -30005,21 +30108,33 @@ class row_blocks final : public row_steps {
     return dims;
   }
 
+  /// A place that is free from step `first` on.
+  [[nodiscard]] TAGMA_COLD std::int64_t place_for(std::int64_t bytes, const plan::plan_block& b) {
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < placed_.size(); ++i)
+      if (const place& p = placed_[i]; p.last >= b.first && at < p.end && p.begin < at + bytes) {
+        at = p.end;
+        i = ~std::size_t{0};  // once more from the beginning
+      }
+    placed_.push({at, at + bytes, b.last});
+    return at;
+  }
+
   TAGMA_COLD void prepare(group& g, const run_context& context) {
     const std::int64_t rest = g.rows % g.block, blocks = g.rows / g.block;
-    const std::int64_t threads = context.threads->threads();
-    g.threads = threads < blocks ? threads : blocks;
+    g.threads = threads_ < blocks ? threads_ : blocks;
     g.members.allocate(g.steps);
     g.turns.allocate(g.steps);
     g.begun.allocate(g.steps);
     heap_array<std::int64_t> inside(plan_.plan().blocks.size());  // one more than where it is
-    std::int64_t bytes = 0;
+    placed_.clear();
+    std::int64_t sums = 0;
     g.pieces.allocate(static_cast<std::size_t>(g.threads + (rest > 0)) * g.steps);
     for (std::size_t i = 0; i < g.steps; ++i) {
       const std::size_t s = g.first + i;
       const kernel_args& args = plan_.call(s);
       member& m = g.members[i];
-      m.how = split_of(s, g.rows);
+      m.how = split_of(s, g.rows, g.samples);
       m.row.allocate(operands_of(args));
       m.inside.allocate(m.row.size());
       for (std::size_t k = 0; k < m.row.size(); ++k) {
@@ -30027,19 +30142,19 @@ class row_blocks final : public row_steps {
         const std::int32_t block = block_inside(node_at(s, k), g.first, g.first + g.steps);
         m.inside[k] = -1;
         if (m.row[k] == 0 || block < 0) continue;
-        if (inside[block] == 0) {
-          inside[block] = bytes + 1;
-          bytes += (m.row[k] * g.block * g.threads + 63) / 64 * 64;
-        }
+        if (inside[block] == 0)
+          inside[block] = 1 + place_for((m.row[k] * g.block + 63) / 64 * 64, plan_.plan().blocks[block]);
         m.inside[k] = inside[block] - 1;
       }
       if (m.how.how == form::columns) {
         m.part = rows_of_part(g.rows, args.out.elements());
-        m.own_sum = bytes;
-        bytes += (static_cast<std::int64_t>(args.out.bytes()) + 63) / 64 * 64;
+        m.own_sum = sums;
+        sums += (static_cast<std::int64_t>(args.out.bytes()) + 63) / 64 * 64;
       }
     }
-    g.places = aligned_bytes(static_cast<std::size_t>(bytes));
+    for (std::size_t i = 0; i < placed_.size(); ++i)
+      if (placed_[i].end > g.of_thread) g.of_thread = placed_[i].end;
+    g.places = aligned_bytes(static_cast<std::size_t>(g.of_thread * g.threads + sums));
     for (std::size_t p = 0; p < g.pieces.size(); ++p)
       prepare(g, p, static_cast<std::int64_t>(p / g.steps) < g.threads ? g.block : rest, context);
   }
@@ -30055,7 +30170,9 @@ class row_blocks final : public row_steps {
     for (std::size_t i = 0; i < m.row.size(); ++i) p.operands[i] = operand_of(whole, i);
     point(p, m, whole, 0, rows, 0, g.places.data());
     p.args.continued = m.how.how == form::columns;
-    if (m.how.how == form::columns || plan_.kernel(s).prepare == nullptr) return;
+    if (plan_.kernel(s).rows != nullptr) p.args.all = g.rows;
+    p.args.worker = static_cast<std::int64_t>(number / g.steps);
+    if (p.args.all > 0 || m.how.how == form::columns || plan_.kernel(s).prepare == nullptr) return;
     run_context alone = context;
     alone.threads = &alone_;
     p.state = plan_.kernel(s).prepare(p.args, alone);
@@ -30063,10 +30180,12 @@ class row_blocks final : public row_steps {
   }
 
   /// Makes rows `first` to `first + rows` the operands of a piece.
-  /// @param own the first of these rows among those that all threads have at a time
+  /// @param own the first of these rows in the block
+  /// @param places those of the thread
   static void point(piece& p, const member& m, const kernel_args& whole, std::int64_t first, std::int64_t rows,
                     std::int64_t own, std::byte* places) {
     const std::size_t inputs = whole.in.size();
+    p.args.first = first;
     for (std::size_t i = 0; i < m.row.size(); ++i) {
       const operand& from = operand_of(whole, i);
       if (m.inside[i] >= 0)
@@ -30096,12 +30215,12 @@ class row_blocks final : public row_steps {
                    run_context& alone) {
     const member& m = g.members[i];
     piece& p = g.pieces[static_cast<std::size_t>(t) * g.steps + i];
-    std::byte* const own = g.places.data() + m.own_sum;
+    std::byte* const own = g.places.data() + g.of_thread * g.threads + m.own_sum;
     for (std::int64_t row = first, end = 0; row < last; row = end) {
       const std::int64_t begin = row / m.part * m.part, most = most_of_sum / p.operands[1].elements();
       end = begin + m.part < last ? begin + m.part : last;
       if (end - row > most) end = row + most;
-      point(p, m, plan_.call(g.first + i), row, end - row, t * g.block + row - first, g.places.data());
+      point(p, m, plan_.call(g.first + i), row, end - row, row - first, g.places.data() + t * g.of_thread);
       const operand total = p.args.out;
       if (begin > 0) p.args.out.data = own;
       if (row == begin) std::memset(p.args.out.data, 0, total.bytes());
@@ -30133,7 +30252,7 @@ class row_blocks final : public row_steps {
         continue;
       }
       piece& p = g.pieces[static_cast<std::size_t>(of) * g.steps + i];
-      point(p, g.members[i], plan_.call(g.first + i), first, rows, t * g.block, g.places.data());
+      point(p, g.members[i], plan_.call(g.first + i), first, rows, 0, g.places.data() + t * g.of_thread);
       plan_.kernel(g.first + i).run(p.args, alone);
     }
     return true;
@@ -30170,15 +30289,23 @@ class row_blocks final : public row_steps {
 
   void run(group& g, const run_context& context) {
     for (std::size_t i = 0; i < g.steps; ++i) g.begun[i] = g.turns[i].load(memory_order::relaxed);
+    for (std::size_t s = g.first; g.samples && s < g.first + g.steps; ++s)
+      if (const rows_function rows = plan_.kernel(s).rows; rows != nullptr) (void)rows(plan_.call(s), &context);
     shared_run r{g};
     if (g.threads == 1) return run_blocks(r, 0, context);
     context.threads->parallel_for(g.threads, [&](std::int64_t t) { run_blocks(r, t, context); });
   }
 
   Bound& plan_;
-  bool alone_in_blocks_;  ///< one block is done at a time
+  std::int64_t threads_;  ///< of these each has a block at a time
   calling_thread alone_;
   growing_array<access> accesses_{0};
+  /// A part of the memory of a block until the last step that uses it.
+  struct place {
+    std::int64_t begin = 0, end = 0;
+    std::int32_t last = 0;
+  };
+  growing_array<place> placed_{0};
   heap_array<group*> group_of_;
   heap_array<group> groups_;
 };
@@ -35284,12 +35411,15 @@ namespace tagma::device::cpu::detail {
 /// A convolution whose batch is split into parts, or if it has few images, each of these into bands of rows.
 struct conv_problem : device::conv_problem {
   std::int64_t parts = 1, images_per_part = 1;
+  std::int64_t tasks = 1;                     ///< into which the parts are gathered; no bytes depend on it
   std::int64_t bands = 1, rows_per_band = 0;  ///< of an image; rows of its result
 
   using device::conv_problem::conv_problem;
 
   /// Splits the batch by the work it is, never by the number of threads, so that sums are always formed the same way.
   void split(std::int64_t most, double least_work);
+  /// Splits the batch into smaller parts, for as many tasks.
+  void split_finely(double least_work);
   /// Splits each image as well if parts of one image are fewer than `most` and have much work, by the same rule.
   void split_rows(std::int64_t most, double least_work);
   /// Whether it takes little longer than to wake a thread.
@@ -35345,7 +35475,13 @@ TAGMA_COLD TAGMA_DECL void conv_problem::split(std::int64_t most, double least_w
   if (parts > images) parts = images;
   if (parts < 1) parts = 1;
   images_per_part = pieces(images, parts);
-  parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
+  tasks = parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
+}
+
+TAGMA_COLD TAGMA_DECL void conv_problem::split_finely(double least_work) {
+  const std::int64_t wanted = tasks;
+  split(images, least_work);
+  tasks = wanted;
 }
 
 TAGMA_COLD TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double least_work) {
@@ -35362,7 +35498,7 @@ TAGMA_COLD TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double le
   for (std::int64_t b = 0; b < found; ++b)
     if (band_of(b).rows.in < 1) return;  // it sees nothing but padding, and is no image
   bands = found;
-  parts = images * bands;
+  tasks = parts = images * bands;
 }
 
 TAGMA_COLD TAGMA_DECL conv_problem::band conv_problem::band_of(std::int64_t number) const {
@@ -35571,8 +35707,11 @@ class direct_convolution {
   /// @param lasting the filter is the same until `writes` of the context is another number
   static owned<direct_convolution> make(const conv_problem& p, const conv_epilogue& after, bool lasting);
 
+  /// Arranges the filter and the bias for a run.
   /// @param bias null where there is none
-  void run(const float* x, const float* filter, const float* bias, float* y, const run_context& context);
+  void begin(const float* filter, const float* bias, const run_context& context);
+  /// The convolution of so many images, with six results at least.
+  void run(const float* x, float* y, std::int64_t images, const run_context& context) const;
 
  private:
   direct_convolution(const conv_problem& p, const conv_epilogue& after, bool lasting);
@@ -35673,14 +35812,18 @@ TAGMA_COLD TAGMA_DECL void direct_convolution::some_pixels(const float* x, std::
   }
 }
 
-TAGMA_COLD TAGMA_DECL void direct_convolution::run(const float* x, const float* filter, const float* bias, float* y,
-                                                   const run_context& context) {
+TAGMA_COLD TAGMA_DECL void direct_convolution::begin(const float* filter, const float* bias,
+                                                     const run_context& context) {
   if (!(lasting_ && arranged_of_ == context.writes)) arrange(filter);
   arranged_of_ = context.writes;
   if (bias != nullptr)
     std::memcpy(panels() + p_.filter_elements(), bias, static_cast<std::size_t>(p_.filters) * sizeof(float));
+}
+
+TAGMA_COLD TAGMA_DECL void direct_convolution::run(const float* x, float* y, std::int64_t images,
+                                                   const run_context& context) const {
   // So that there are at least six pixels in the last group.
-  const std::int64_t pixels = p_.images * p_.positions(), groups = (pixels - product_tile::rows) / together + 1;
+  const std::int64_t pixels = images * p_.positions(), groups = (pixels - product_tile::rows) / together + 1;
   // Those of a task have two million multiplications.
   const std::int64_t each = 2000000 / (p_.filter_elements() * together) + 1;
   const auto task = [&](std::int64_t t) __attribute__((cold)) {
@@ -36571,11 +36714,16 @@ class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
   /// @param lasting the filter is the same until `writes` of the context is another number
-  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after,
-                                        bool lasting);
+  /// @param threads that may have some images each
+  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after, bool lasting,
+                                        std::int64_t threads);
 
-  /// `a` and `b` are the operands of the role, in the order of its operation.
-  void run(const float* a, const float* b, const float* bias, float* out, const run_context& context);
+  /// Arranges the filter for this run, which has some images at a time.
+  void begin(const float* filter, const run_context& context);
+  /// `a` and `b` are the operands of the role, in the order of its operation. `begin` was first where `args` has some
+  /// images of them.
+  void run(const float* a, const float* b, const float* bias, float* out, const kernel_args& args,
+           const run_context& context);
 
  private:
   /// What parts have in common: images of so many rows.
@@ -36585,26 +36733,29 @@ class onednn_convolution {
     dnnl_owned_desc desc;
     dnnl_owned_primitive primitive;
   };
-  /// One share of the batch; tasks share primitives, never memory.
-  struct part {
+  /// What does one part of a kind after the other; tasks share primitives, never memory.
+  struct worker {
     dnnl_owned_stream stream;
     dnnl_owned_memory a, b, bias, out, scratch;
     dnnl_exec_arg_t args[5]{};
     int arg_count = 0;
-    dnnl_primitive_t primitive = nullptr;
-    std::int64_t first_a = 0, first_b = 0, first_out = 0;  ///< elements of the operands in front of its own
+  };
+  /// Elements of the operands in front of those of a part.
+  struct offsets {
+    std::int64_t a = 0, b = 0, out = 0;
   };
 
   onednn_convolution(const conv_problem& p, conv_role role, bool bias);
 
   [[nodiscard]] float* arranged() const { return reinterpret_cast<float*>(arranged_.data()); }
   [[nodiscard]] float* partial(std::int64_t t) const;
-  /// The kind of a part; nullptr if there are too many.
-  [[nodiscard]] kind* kind_of(std::int64_t t);
+  /// The number of the kind of a part, `most_kinds` if there are too many.
+  [[nodiscard]] std::size_t kind_of(std::int64_t t);
+  [[nodiscard]] offsets before(std::int64_t t) const;
   /// The implementation that oneDNN picks for a kind; a null handle if it has only a reference.
   [[nodiscard]] dnnl_owned_desc describe(const kind& k, const conv_epilogue& after) const;
 
-  void create();
+  void create(std::int64_t threads);
 
   void reorder(dnnl_memory_t from, dnnl_memory_t to);
   void arrange_filter(const float* filter);
@@ -36623,7 +36774,7 @@ class onednn_convolution {
   dnnl_owned_memory inner_memory_, outer_memory_;
   runtime::aligned_bytes arranged_, scratch_;
   std::size_t arranged_bytes_ = 0;
-  heap_array<part> parts_;
+  heap_array<worker> workers_;  // for each that is at work at once, one for each kind
   static constexpr std::size_t most_kinds = 6;
   kind kinds_[most_kinds];  // whole parts and the last one, or bands by the padding that they see
   std::size_t kinds_used_ = 0;
@@ -36643,52 +36794,60 @@ namespace tagma::device::cpu::detail {
 #if TAGMA_ONEDNN_PRIMITIVES
 
 TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const conv_problem& p, conv_role role,
-                                                                         const conv_epilogue& after, bool lasting) {
+                                                                         const conv_epilogue& after, bool lasting,
+                                                                         std::int64_t threads) {
   use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
   auto made = owned<onednn_convolution>(new onednn_convolution(p, role, after.biased));
   // All parts share one arranged filter, or sum theirs: they must agree on its layout.
   const dnnl_query_t filter =
       plays(role, conv_role::filter_gradient) ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
   for (std::int64_t t = 0; t < p.parts; ++t) {
-    kind* const k = made->kind_of(t);
-    if (k == nullptr) return nullptr;
-    if (k->desc == nullptr) k->desc = made->describe(*k, after);
-    if (k->desc == nullptr || !equal(layout_of(made->kinds_[0].desc, filter), layout_of(k->desc, filter)))
-      return nullptr;
+    const std::size_t number = made->kind_of(t);
+    if (number == most_kinds) return nullptr;
+    kind& k = made->kinds_[number];
+    if (k.desc == nullptr) k.desc = made->describe(k, after);
+    if (k.desc == nullptr || !equal(layout_of(made->kinds_[0].desc, filter), layout_of(k.desc, filter))) return nullptr;
   }
-  made->create();
+  made->create(threads);
   made->lasting_ = lasting;
   if (lasting) runtime::stored_variable::count_writes();
   return made;
 }
 
-TAGMA_COLD TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const float* bias, float* out,
-                                                   const run_context& context) {
+TAGMA_COLD TAGMA_DECL void onednn_convolution::begin(const float* filter, const run_context& context) {
   use_one_openmp_thread();
-  const bool sums = is(conv_role::filter_gradient);
-  if (!sums && !(lasting_ && arranged_of_ == context.writes)) arrange_filter(b);
+  if (!(lasting_ && arranged_of_ == context.writes)) arrange_filter(filter);
   arranged_of_ = context.writes;
+}
+
+TAGMA_COLD TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const float* bias, float* out,
+                                                   const kernel_args& args, const run_context& context) {
+  const bool sums = is(conv_role::filter_gradient), some = args.all > 0;
+  if (!sums && !some) begin(b, context);
+  const std::int64_t first = args.first / p_.images_per_part * p_.bands, tasks = some ? 1 : p_.tasks;
+  const std::int64_t parts = some ? pieces(args.in[0].dims[0], p_.images_per_part) * p_.bands : p_.parts;
+  const offsets start = before(first);
   // What is around the primitives is worth no more code than this.
-  const auto task = [&](std::int64_t t) __attribute__((cold)) {
+  const auto task = [&](std::int64_t i) __attribute__((cold)) {
     use_one_openmp_thread();
-    part& one = parts_[t];
-    set_dnnl_data(one.a, a + one.first_a);
-    if (sums) {
-      set_dnnl_data(one.b, b + one.first_b);
-      set_dnnl_data(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
-    } else {
-      set_dnnl_data(one.b, reorder_ == nullptr ? b : arranged());
-      set_dnnl_data(one.out, out + one.first_out);
+    const auto at = static_cast<std::size_t>(some ? args.worker : i) * kinds_used_;
+    for (std::int64_t t = first + i * parts / tasks; t < first + (i + 1) * parts / tasks; ++t) {
+      const offsets o = before(t);
+      const std::size_t number = kind_of(t);
+      worker& one = workers_[at + number];
+      set_dnnl_data(one.a, a + (o.a - start.a));
+      set_dnnl_data(one.b, sums ? b + o.b : reorder_ == nullptr ? b : arranged());
+      set_dnnl_data(one.out, !sums ? out + (o.out - start.out) : parts == 1 && reorder_ == nullptr ? out : partial(t));
       if (biased_) set_dnnl_data(one.bias, bias);
+      check_dnnl(dnnl_primitive_execute(kinds_[number].primitive.get(), one.stream.get(), one.arg_count, one.args),
+                 "a convolution");
+      check_dnnl(dnnl_stream_wait(one.stream.get()), "a convolution");
     }
-    check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
-    check_dnnl(dnnl_stream_wait(one.stream.get()), "a convolution");
   };
-  if (parts_.size() == 1)
+  if (tasks == 1)
     task(0);
   else
-    context.threads->parallel_for(static_cast<std::int64_t>(parts_.size()), task,
-                                  p_.is_small() ? runtime::helpers::awake : runtime::helpers::woken);
+    context.threads->parallel_for(tasks, task, p_.is_small() ? runtime::helpers::awake : runtime::helpers::woken);
   if (sums) collect_filter(out);
 }
 
@@ -36710,18 +36869,28 @@ TAGMA_DECL float* onednn_convolution::partial(std::int64_t t) const {
   return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
 }
 
-TAGMA_COLD TAGMA_DECL onednn_convolution::kind* onednn_convolution::kind_of(std::int64_t t) {
+TAGMA_COLD TAGMA_DECL std::size_t onednn_convolution::kind_of(std::int64_t t) {
   const bool banded = p_.bands > 1;
   const std::int64_t images = banded ? 1 : p_.count(t);
   const conv_axis rows = banded ? p_.band_of(t % p_.bands).rows : p_.rows;
   for (std::size_t i = 0; i < kinds_used_; ++i)
     if (const conv_axis& r = kinds_[i].rows; kinds_[i].images == images && r.in == rows.in && r.out == rows.out &&
                                              r.before == rows.before && r.after == rows.after)
-      return &kinds_[i];
-  if (kinds_used_ == most_kinds) return nullptr;
+      return i;
+  if (kinds_used_ == most_kinds) return most_kinds;
   kinds_[kinds_used_].images = images;
   kinds_[kinds_used_].rows = rows;
-  return &kinds_[kinds_used_++];
+  return kinds_used_++;
+}
+
+TAGMA_COLD TAGMA_DECL onednn_convolution::offsets onednn_convolution::before(std::int64_t t) const {
+  const std::int64_t image = t / p_.bands * p_.images_per_part, x = image * p_.input_size(),
+                     y = image * p_.output_size();
+  if (is(conv_role::filter_gradient)) return {x, y, 0};
+  if (is(conv_role::input_gradient)) return {y, 0, x};
+  if (p_.bands == 1) return {x, 0, y};
+  const conv_problem::band rows = p_.band_of(t % p_.bands);
+  return {x + rows.first_in * p_.columns.in * p_.channels, 0, y + rows.first_out * p_.columns.out * p_.filters};
 }
 
 TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(const kind& k, const conv_epilogue& after) const {
@@ -36749,7 +36918,7 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(const kind& k
   return chosen;
 }
 
-TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
+TAGMA_COLD TAGMA_DECL void onednn_convolution::create(std::int64_t threads) {
   const bool sums = is(conv_role::filter_gradient);
   const dnnl_query_t a_query = is(conv_role::input_gradient) ? dnnl_query_diff_dst_md : dnnl_query_src_md;
   const dnnl_query_t b_query = sums ? dnnl_query_diff_dst_md : dnnl_query_weights_md;
@@ -36774,39 +36943,29 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
     reorder_ = make_dnnl_primitive(desc, "a reordering");
   }
 
+  const std::int64_t blocks = is(conv_role::forward) ? threads + 1 : 0;
+  workers_ = heap_array<worker>(static_cast<std::size_t>(p_.tasks < blocks ? blocks : p_.tasks) * kinds_used_);
   std::size_t each = 0;
   for (std::size_t i = 0; i < kinds_used_; ++i) {
     kinds_[i].primitive = make_dnnl_primitive(kinds_[i].desc, "a convolution");
     const std::size_t scratch = (bytes_of(layout_of(kinds_[i].desc, dnnl_query_scratchpad_md)) + 63) / 64 * 64;
     each = scratch > each ? scratch : each;
   }
-  scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
+  scratch_ = runtime::aligned_bytes(each * (workers_.size() / kinds_used_));
 
-  const std::int64_t image_of_a = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
-  const std::int64_t image_of_out = is(conv_role::forward) ? p_.output_size() : p_.input_size();
-  parts_ = heap_array<part>(p_.parts);
-  for (std::size_t t = 0; t < parts_.size(); ++t) {
-    part& one = parts_[t];
-    const auto number = static_cast<std::int64_t>(t), image = number / p_.bands * p_.images_per_part;
-    one.first_a = image * image_of_a, one.first_b = image * p_.output_size(), one.first_out = image * image_of_out;
-    if (p_.bands > 1) {
-      const conv_problem::band rows = p_.band_of(number % p_.bands);
-      one.first_a += rows.first_in * p_.columns.in * p_.channels;
-      one.first_out += rows.first_out * p_.columns.out * p_.filters;
-    }
-    const kind& k = *kind_of(number);
-    const dnnl_owned_desc& d = k.desc;
-    one.primitive = k.primitive.get();
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    worker& one = workers_[i];
+    const dnnl_owned_desc& d = kinds_[i % kinds_used_].desc;
     one.stream = make_dnnl_stream();
-    const auto add = [&one](int arg, dnnl_owned_memory& place, dnnl_owned_memory made) {
-      place = std::move(made);
-      one.args[one.arg_count++] = {arg, place.get()};
+    const auto add = [&one](int arg, dnnl_owned_memory& kept, dnnl_owned_memory made) {
+      kept = std::move(made);
+      one.args[one.arg_count++] = {arg, kept.get()};
     };
     add(a_arg, one.a, make_dnnl_memory(layout_of(d, a_query)));
     add(b_arg, one.b, make_dnnl_memory(layout_of(d, b_query)));
     add(out_arg, one.out, make_dnnl_memory(layout_of(d, out_query)));
     add(DNNL_ARG_SCRATCHPAD, one.scratch,
-        make_dnnl_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
+        make_dnnl_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + i / kinds_used_ * each));
     if (biased_) add(DNNL_ARG_BIAS, one.bias, make_dnnl_memory(layout_of(d, dnnl_query_weights_md, 1)));
   }
   for (kind& k : kinds_) k.desc = nullptr;
@@ -36825,9 +36984,9 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::arrange_filter(const float* filte
 }
 
 TAGMA_COLD TAGMA_DECL void onednn_convolution::collect_filter(float* out) {
-  if (parts_.size() == 1 && reorder_ == nullptr) return;
+  if (p_.parts == 1 && reorder_ == nullptr) return;
   const auto stride = static_cast<std::int64_t>(arranged_bytes_ / sizeof(float));
-  if (parts_.size() > 1)
+  if (p_.parts > 1)
     dispatch<sum_vectors<float>>(reorder_ == nullptr ? out : arranged(), static_cast<const float*>(arranged()),
                                  reorder_ == nullptr ? p_.filter_elements() : stride, p_.parts, stride);
   if (reorder_ == nullptr) return;
@@ -36935,6 +37094,7 @@ struct product_split {
   std::int64_t rows, columns;  ///< of each part but the last ones
   std::int64_t across = 1, parts = 1;
   std::int64_t all_rows, all_columns;
+  bool few;
 
   /// @param repeated threads that help with one call are still there at the next
   /// @param few      the parts are for `few_rows_product`: whole tiles of columns, since few rows cost what reading the
@@ -37075,8 +37235,8 @@ class bfloat_product final {
 namespace tagma::device::cpu::detail {
 
 TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
-                                                   bool few)
-    : rows(m), columns(n), all_rows(m), all_columns(n) {
+                                                   bool few_rows_or_terms)
+    : rows(m), columns(n), all_rows(m), all_columns(n), few(few_rows_or_terms) {
   if (few) {
     const std::int64_t wanted = n * (m > k ? m : k) / (repeated ? 1 << 15 : 1 << 17);
     if (wanted < 2) return;
@@ -37416,11 +37576,13 @@ struct conv_state final : kernel_state {
 #endif
   widened_copy<T> a, b, bias, out;
   conv_epilogue after;
+  std::int64_t together = 0;  ///< images, if some may be done without the others
 };
 
 /// For all roles, since a program that trains has each.
 template <class T>
-TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kernel_args& args) {
+TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kernel_args& args,
+                                                      [[maybe_unused]] const run_context& context) {
   using C = compute_t<T>;
   conv_problem p(role, args);
   auto state = make_owned<conv_state<T>>(conv_epilogue(role, args));
@@ -37436,26 +37598,52 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
   if constexpr (std::is_same_v<C, float>)
     if (has_work && plays(role, conv_role::forward) && direct_convolution::suits_processor()) {
       state->direct = direct_convolution::make(p, state->after, lasting);
-      if (state->direct != nullptr) return state;
+      if (state->direct != nullptr) {
+        if (std::is_same_v<T, C> && p.positions() >= product_tile::rows) state->together = 1;
+        return state;
+      }
     }
 #endif
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (has_work) {
-      conv_problem banded = p;
+      const std::int64_t threads = context.threads->threads();
+      conv_problem parts = p;
+      if (!plays(role, conv_role::filter_gradient)) parts.split_finely(1e6);
+      conv_problem banded = parts;
       if (plays(role, conv_role::forward)) banded.split_rows(8, 2e6);
-      state->library = onednn_convolution::make(banded, role, state->after, lasting);
+      state->library = onednn_convolution::make(banded, role, state->after, lasting, threads);
       if (state->library == nullptr && banded.bands > 1)
-        state->library = onednn_convolution::make(p, role, state->after, lasting);
-      if (state->library != nullptr) return state;
+        state->library = onednn_convolution::make(parts, role, state->after, lasting, threads);
+      if (state->library != nullptr) {
+        if (std::is_same_v<T, C>) state->together = parts.images_per_part;
+        return state;
+      }
     }
 #endif
   state->matrices = make_owned<matrix_convolution<C>>(p, role);
   return state;
 }
 template <class T, conv_role Role>
-owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
-  return prepare_convolution_as<T>(Role, args);
+owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context& context) {
+  return prepare_convolution_as<T>(Role, args, context);
+}
+
+/// @copydoc runtime::step_rows
+template <class T>
+TAGMA_COLD runtime::step_rows images_of_step(const kernel_args& args, const run_context* now) {
+  auto& s = *static_cast<conv_state<T>*>(args.state);
+  if constexpr (std::is_same_v<T, float>)
+    if (now != nullptr) {
+#if defined(__x86_64__)
+      if (s.direct != nullptr)
+        s.direct->begin(args.in[1].as<const T>(), s.after.biased ? args.in[2].as<const T>() : nullptr, *now);
+#endif
+#if TAGMA_ONEDNN_PRIMITIVES
+      if (s.library != nullptr) s.library->begin(args.in[1].as<const T>(), *now);
+#endif
+    }
+  return {s.together};
 }
 
 template <class T>
@@ -37472,14 +37660,15 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
 #if defined(__x86_64__)
   if constexpr (std::is_same_v<C, float>)
     if (s.direct != nullptr) {
-      s.direct->run(a, b, bias, out, context);
+      if (args.all == 0) s.direct->begin(b, bias, context);
+      s.direct->run(a, out, args.in[0].dims[0], context);
       done = true;
     }
 #endif
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (s.library != nullptr) {
-      s.library->run(a, b, bias, out, context);
+      s.library->run(a, b, bias, out, args, context);
       done = true;
     }
 #endif
@@ -37495,14 +37684,16 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<on_cpu, ir::key<op::conv2d>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
-                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>};
+  static constexpr kernel_entry entry{.run = &cpu::detail::convolve<stored<Out>>,
+                                      .prepare = &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>,
+                                      .rows = &cpu::detail::images_of_step<stored<Out>>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::conv2d_bias>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
-                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>};
+  static constexpr kernel_entry entry{.run = &cpu::detail::convolve<stored<Out>>,
+                                      .prepare = &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>,
+                                      .rows = &cpu::detail::images_of_step<stored<Out>>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::conv2d_input_gradient>> {
@@ -38760,9 +38951,41 @@ void matmul_one(const kernel_args& args, const run_context& context) {
   split_gemm(g, args.repeated, context);
 }
 
+/// How the rows of a whole product of which `g` has some are shared.
+template <class T>
+[[nodiscard]] product_split split_of_rows(const kernel_args& args, gemm_args<T> g, std::int64_t all) {
+  g.m = g.m / args.out.dims[0] * all;
+  return product_split(g.m, g.n, g.k, args.repeated, has_few_rows(g));
+}
+
+/// The parts of a product that have some of its rows.
+template <class T>
+TAGMA_COLD void multiply_rows(const kernel_args& args) {
+  const gemm_args<T> g = plain_product<T>(args);
+  product_split split = split_of_rows(args, g, args.all);
+  split.all_rows = g.m, split.parts = split.across * pieces(g.m, split.rows);
+  for (std::int64_t t = 0; t < split.parts; ++t) gemm(split.part(g, t), split.few);
+}
+
 template <class T>
 void matmul(const kernel_args& args, const run_context& context) {
-  product_extents(args).one ? matmul_one<T>(args, context) : multiply_batch<T>(args, context);
+  if (!product_extents(args).one) return multiply_batch<T>(args, context);
+  args.all > 0 ? multiply_rows<T>(args) : matmul_one<T>(args, context);
+}
+
+/// @copydoc runtime::step_rows
+template <class T>
+TAGMA_COLD runtime::step_rows rows_of_product(const kernel_args& args, const run_context*) {
+  const product_extents p(args);
+  const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
+  if (args.out.elements() == 0 || p.k == 0) return {};
+  if (!p.one) return {x.rank == out.rank && y.rank == out.rank && x[0] == out[0] && y[0] == out[0], 2};
+  const gemm_args<T> g = plain_product<T>(args);
+  const std::int64_t of_row = p.m / out[0];
+  // What is one part has a primitive of its own.
+  const product_split split = split_of_rows(args, g, out[0]);
+  if (p.transpose_a || g.m != p.m || split.parts < 2 || split.rows % of_row != 0) return {};
+  return {split.rows / of_row};
 }
 
 #if TAGMA_ONEDNN_PRIMITIVES
@@ -38904,6 +39127,14 @@ constexpr runtime::kernel_function products() {
     return &matmul_one<T>;
 }
 
+template <class T, bool Batches>
+constexpr runtime::rows_function rows_entry() {
+  if constexpr (Batches)
+    return &rows_of_product<T>;
+  else
+    return nullptr;
+}
+
 template <dtype Out, bool Batches>
 constexpr kernel_entry product_entry() {
   using T = stored<Out>;
@@ -38913,10 +39144,10 @@ constexpr kernel_entry product_entry() {
     return {&matmul_half<T, false>, &prepare_half_product<T>};
 #if TAGMA_ONEDNN_PRIMITIVES
   else if constexpr (Out == dtype::float32)
-    return {products<T, Batches>(), &prepare_product};
+    return {.run = products<T, Batches>(), .prepare = &prepare_product, .rows = rows_entry<T, Batches>()};
 #endif
   else
-    return {products<T, Batches>()};
+    return {.run = products<T, Batches>(), .rows = rows_entry<T, Batches>()};
 }
 
 }  // namespace cpu::detail
@@ -38955,6 +39186,7 @@ struct kernel<on_cpu, ir::key<op::matmul>> {
 /// Where the largest or smallest elements are.
 
 #include <cstdint>
+#include <cstring>
 
 namespace tagma::device::cpu::detail {
 
@@ -38985,6 +39217,68 @@ TAGMA_INLINE void extreme_one_by_one(const T* from, std::int64_t n, std::int64_t
   }
   *to = where;
 }
+
+/// Positions of the extremes of rows of `n` neighbouring floats. First the extreme is looked for, in all lanes at once,
+/// then the first lane that it is in: without a branch for each element.
+template <bool Largest>
+struct extremes_of_rows {
+  using eight [[gnu::vector_size(32)]] = float;
+  using bits_of_eight = decltype(eight{} < eight{});
+
+  TAGMA_INLINE static void run(const float* from, std::int64_t rows, std::int64_t n, std::int64_t* to) {
+    for (std::int64_t r = 0; r < rows; ++r, from += n) {
+      unsigned found = 0;
+      std::int64_t k = 0;
+      if (n >= 8) {
+        eight x, last, extreme;
+        std::memcpy(&last, from + n - 8, sizeof last);
+        extreme = last;
+        bits_of_eight none = last != last;
+        for (; k + 8 <= n; k += 8) {
+          std::memcpy(&x, from + k, sizeof x);
+          none |= x != x;
+          extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+        }
+        x = __builtin_shufflevector(extreme, extreme, 4, 5, 6, 7, 0, 1, 2, 3);
+        extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+        x = __builtin_shufflevector(extreme, extreme, 2, 3, 0, 1, 6, 7, 4, 5);
+        extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+        x = __builtin_shufflevector(extreme, extreme, 1, 0, 3, 2, 5, 4, 7, 6);
+        extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+        if (highest_bits(none) == 0) {
+          std::memcpy(&x, from, sizeof x);
+          k = 0, found = reaches(x, extreme);
+          if (n < 16) found |= reaches(last, extreme) << (n - 8);
+          for (; k + 16 <= n && found == 0; found = reaches(x, extreme)) std::memcpy(&x, from + (k += 8), sizeof x);
+          if (found == 0) k = n - 8, found = reaches(last, extreme);
+        }
+      }
+      if (found != 0)
+        to[r] = k + __builtin_ctz(found);
+      else  // few elements, or a NaN
+        extreme_one_by_one<float, Largest>(from, n, 1, to + r);
+    }
+  }
+
+ private:
+  /// Which of eight elements are no less extreme than `extreme`, a bit for each.
+  TAGMA_INLINE static unsigned reaches(const eight& x, const eight& extreme) {
+    return highest_bits(Largest ? x >= extreme : x <= extreme);
+  }
+  TAGMA_INLINE static unsigned highest_bits(const bits_of_eight& words) {
+#if TAGMA_HAS_VECTOR_TEXT
+    unsigned bits;
+    TAGMA_HIGHEST_BITS(bits, words);
+    return bits;
+#else
+    const bits_of_eight own = words & bits_of_eight{1, 2, 4, 8, 16, 32, 64, 128};
+    std::uint64_t pairs[4];
+    std::memcpy(pairs, &own, sizeof pairs);
+    const std::uint64_t joined = pairs[0] | pairs[1] | pairs[2] | pairs[3];
+    return static_cast<unsigned>(joined | joined >> 32);
+#endif
+  }
+};
 
 /// Positions of the extremes of columns, of `n` rows that are `stride` elements apart.
 template <class T, bool Largest>
@@ -39631,24 +39925,26 @@ void reduce_bool(const kernel_args& args, const run_context&) {
 
 /// Positions of the extremes of rows.
 template <class T, bool Largest>
-void extremes_of_rows(const T* from, std::int64_t rows, std::int64_t n, std::int64_t* to) {
+void extremes_along(const T* from, std::int64_t rows, std::int64_t n, std::int64_t* to) {
   using C = compute_t<T>;
-  if (n <= longest_turned) {
+  if constexpr (std::is_same_v<T, float>) {
+    dispatch<extremes_of_rows<Largest>>(from, rows, n, to);
+  } else if (n <= longest_turned) {
     over_turned_rows(from, rows, n, [&](const C* columns, std::int64_t r, std::int64_t count) {
       dispatch<extremes_of_columns<C, Largest>>(columns, n, count, rows_turned, to + r);
     });
-    return;
-  }
-  for (std::int64_t r = 0; r < rows; ++r, from += n) {
-    C value{};
-    dispatch<join_row<T, std::conditional_t<Largest, join_max, join_min>>>(from, std::int64_t{1}, n, &value);
-    dispatch<first_of_value<T>>(from, n, value, to + r);
+  } else {
+    for (std::int64_t r = 0; r < rows; ++r, from += n) {
+      C value{};
+      dispatch<join_row<T, std::conditional_t<Largest, join_max, join_min>>>(from, std::int64_t{1}, n, &value);
+      dispatch<first_of_value<T>>(from, n, value, to + r);
+    }
   }
 }
 
-/// Position of an extreme along the one reduced axis. Of floats, which trainers look at for few rows, one by one: packs
-/// would take longer to compile than they save.
-template <class T, bool Largest>
+/// Position of an extreme along the one reduced axis.
+/// @tparam Few of few elements, one by one: packs would take longer to compile than they save
+template <class T, bool Largest, bool Few>
 TAGMA_COLD void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_context& context) {
   const shape& in = args.in[0].dims;
   int axis = 0;
@@ -39658,7 +39954,7 @@ TAGMA_COLD void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_
   if (n == 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
   const T* from = args.in[0].as<const T>();
   auto* to = args.out.as<std::int64_t>();
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (Few) {
     for (std::int64_t o = 0; o < outer; ++o, from += n * inner)
       for (std::int64_t i = 0; i < inner; ++i) extreme_one_by_one<T, Largest>(from + i, n, inner, to++);
   } else {
@@ -39668,7 +39964,7 @@ TAGMA_COLD void arg_extreme(const kernel_args& args, [[maybe_unused]] const run_
     const std::int64_t per_task = pieces(elements_of_task, n * (inner < widest ? inner : widest));
     context.threads->parallel_for(pieces(parts, per_task), [&](std::int64_t t) {
       const std::int64_t first = t * per_task, end = first + per_task < parts ? first + per_task : parts;
-      if (inner == 1) return extremes_of_rows<T, Largest>(from + first * n, end - first, n, to + first);
+      if (inner == 1) return extremes_along<T, Largest>(from + first * n, end - first, n, to + first);
       for (std::int64_t p = first; p < end; ++p) {
         const std::int64_t o = p / strips, i = p % strips * widest, rest = inner - i;
         dispatch<extremes_of_columns<T, Largest>>(from + o * n * inner + i, n, rest < widest ? rest : widest, inner,
@@ -39722,12 +40018,20 @@ struct kernel<on_cpu, ir::key<op::any>> {
 template <>
 struct kernel<on_cpu, ir::key<op::argmax>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, true>};
+  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, true, false>};
+  /// Of short rows of floats, which are few or vary: what programs that train look at.
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry few_entry{
+      &cpu::detail::arg_extreme<stored<In>, true, std::is_same_v<stored<In>, float>>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::argmin>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, false>};
+  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, false, false>};
+  /// Of short rows of floats, which are few or vary: what programs that train look at.
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry few_entry{
+      &cpu::detail::arg_extreme<stored<In>, false, std::is_same_v<stored<In>, float>>};
 };
 
 }  // namespace tagma::device
@@ -42463,6 +42767,7 @@ struct step_facts {
   std::int32_t before = 0;          ///< inputs of the kernel before its loop
   std::int32_t operation = 0;       ///< its first, of its part
   std::int32_t operations = 0;
+  bool few = false;  ///< its first operand has short rows, which are few or vary
 };
 /// Which steps, operations and operands of a plan are one part.
 struct part_range {
@@ -42486,6 +42791,12 @@ constexpr part_range range_of(const Raw& raw, std::int32_t first, std::int32_t m
   part.operands = last.first_operand + last.operands + last.outputs - part.first_operand;
   return part;
 }
+/// True of a tensor with short rows, which are few or vary.
+constexpr bool has_few(const shape& s) {
+  extent row = 1;
+  for (int axis = 1; axis < s.rank && row <= 64; ++axis) row = s[axis] == dyn ? 65 : bounded_product(row, s[axis]);
+  return s.rank > 1 && row <= 64 && s[0] <= 4096;
+}
 template <std::size_t Count, class Raw>
 constexpr fixed_array<step_facts, Count> facts_of(const Raw& raw, const part_range& part) {
   fixed_array<step_facts, Count> facts{};
@@ -42496,6 +42807,8 @@ constexpr fixed_array<step_facts, Count> facts_of(const Raw& raw, const part_ran
     f.op = main.op;
     f.type = main.spec.type;
     f.rank = main.spec.dims.rank;
+    if (const ir::node_id of = raw.operands[f.step.first_operand]; f.step.operands > 0 && of != ir::no_node)
+      f.few = has_few(raw.nodes[of].spec.dims);
     f.before = f.step.before == ir::no_node ? 0 : main.inputs;
     f.operations = raw.operation_count[part.first + i];
     if (f.operations > 0) f.operation = raw.first_operation[part.first + i] - part.first_operation;
@@ -42591,6 +42904,8 @@ constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
   using chosen = kernel<Device, *Step::op->key>;
   if constexpr (requires { requires Step::facts.rank <= chosen::matrix_rank; })
     return chosen::template matrix_entry<Step::type, Step::part::types[Step::operand + I]...>;
+  else if constexpr (Step::facts.few && requires { chosen::template few_entry<Step::type, dtype::float32>; })
+    return chosen::template few_entry<Step::type, Step::part::types[Step::operand + I]...>;
   else
     return chosen::template entry<Step::type, Step::part::types[Step::operand + I]...>;
 }
@@ -43048,7 +43363,8 @@ TAGMA_A_KERNEL(matmul<float>);
 TAGMA_A_KERNEL(reduce<float, join_sum>);
 TAGMA_A_KERNEL(reduce<float, join_max>);
 TAGMA_A_KERNEL(fraction<float>);
-TAGMA_A_KERNEL(arg_extreme<float, true>);
+TAGMA_A_KERNEL(arg_extreme<float, true, false>);
+TAGMA_A_KERNEL(arg_extreme<float, true, true>);
 TAGMA_A_KERNEL(accumulate<float, true>);
 TAGMA_A_KERNEL(accumulate<std::int64_t, true>);
 TAGMA_A_KERNEL(sparse_cross_entropy<float, std::uint8_t>);
@@ -43133,6 +43449,7 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 #undef TAGMA_SMALLER
 #undef TAGMA_ANY_BIT_32
 #undef TAGMA_ANY_BIT_64
+#undef TAGMA_HIGHEST_BITS
 #undef TAGMA_ANY_GREATER_64
 #undef TAGMA_HAS_PAIRS
 #undef TAGMA_CARRYLESS

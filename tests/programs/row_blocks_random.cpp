@@ -3,18 +3,13 @@
 // Graphs of operations on rows that are drawn from a seed: blocks of rows give the bytes of whole steps, on one thread
 // and on several. TAGMA_ROW_GRAPHS says how many; else 150, or 15 under a sanitizer.
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <cstdlib>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "support/plan_of_rows.hpp"
 #include "support/sanitizers.hpp"
-#include "tagma/graph_builder.hpp"
-#include "tagma/programs.hpp"
-#include "tagma/runtime/row_blocks.hpp"
-#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 
@@ -24,81 +19,10 @@ using tg::dtype;
 using tg::extent;
 using tg::graph_node;
 using tg::shape;
-namespace runtime = tg::runtime;
-
-/// Numbers below some bound.
-struct draws {
-  explicit draws(unsigned seed) : bits(seed) {}
-  int operator()(int bound) { return static_cast<int>(bits() % static_cast<unsigned>(bound)); }
-  std::mt19937 bits;
-};
-
-template <class T>
-tg::tensor<T> numbers(const shape& dims, unsigned seed) {
-  tg::tensor<T> t(dims);
-  draws draw(seed);
-  for (T& v : t.span()) v = static_cast<T>(draw(2001) / 1000.0 - 1);
-  return t;
-}
-
-template <class T>
-tg::raw_view bytes_of(const tg::tensor<T>& t) {
-  return {t.data(), tg::dtype_of<T>, t.dims()};
-}
-
-/// A plan whose steps can be done one by one or in blocks.
-class plan_of_rows {
- public:
-  plan_of_rows(const tg::any_program& program, int outputs, const std::vector<tg::named_feed>& feeds, int threads)
-      : values_(program.values()),
-        made_(program, {}, nullptr, all(outputs), {}),
-        devices_({}, 1, threads, 1, false, nullptr),
-        context_{&devices_.threads()},
-        feeds_(sorted(made_, feeds)),
-        bound_(made_.view, made_.kernels, feeds_, {}, values_, context_, devices_, nullptr) {
-    bound_.patch(feeds_);
-  }
-  /// The bytes of all outputs.
-  std::vector<std::string> run(bool blocks) {
-    const runtime::kernel_scope scope(devices_.threads());
-    in_blocks = 0;
-    for (std::size_t s = 0; s < bound_.step_count(); ++s) {
-      const bool done = blocks && bound_.rows() != nullptr && bound_.rows()->run(s, context_);
-      in_blocks += done;
-      if (!done) bound_.kernel(s).run(bound_.call(s), context_);
-    }
-    std::vector<std::string> found;
-    for (std::size_t f = 0; f < made_.wanted.size(); ++f) {
-      const tg::raw_view v = bound_.fetched(f);
-      found.emplace_back(static_cast<const char*>(v.data),
-                         static_cast<std::size_t>(v.dims.elements()) * tg::size_of(v.type));
-    }
-    return found;
-  }
-
-  std::size_t in_blocks = 0;  ///< steps of the last run
-
- private:
-  static std::vector<int> all(int count) {
-    std::vector<int> list;
-    for (int i = 0; i < count; ++i) list.push_back(i);
-    return list;
-  }
-  static std::vector<tg::raw_view> sorted(const runtime::named_plan& plan, const std::vector<tg::named_feed>& feeds) {
-    std::vector<tg::raw_view> list(plan.placeholders.size());
-    for (std::size_t i = 0; i < list.size(); ++i)
-      for (const tg::named_feed& f : feeds)
-        if (plan.graph.view()[plan.placeholders[i]].name == f.name) list[i] = f.value;
-    return list;
-  }
-
-  tg::carried values_;
-  runtime::named_plan made_;
-  runtime::device_table devices_;
-  runtime::run_context context_;
-  std::vector<tg::raw_view> feeds_;
-  runtime::bound_plan bound_;
-};
+using tg::test::bytes_of;
+using tg::test::draws;
+using tg::test::numbers;
+using tg::test::plan_of_rows;
 
 /// A graph over `x`, `y` (of `dims`), `c` (a number for each row) and `r` (one for each column).
 template <class T>

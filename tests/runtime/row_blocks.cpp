@@ -44,6 +44,49 @@ TEST_CASE("a program that the compiler planned has blocks of rows unless its ste
   }
 }
 
+TEST_CASE("images go through convolutions in blocks, whose filters may have been written") {
+  constexpr tg::conv_options same{.padding = tg::same_padding};
+  constexpr auto x = tg::placeholder<"x", float, tg::dyn, 24, 24, 16>();
+  const auto w = tg::variable<"w", float, 3, 3, 16, 32>(tg::random_normal(0, 0.1));
+  const auto first = tg::relu(tg::conv2d<same>(x, w));
+  const auto second = tg::max_pool<2>(tg::conv2d<"second", 32, 3, same>(first, tg::relu));
+  const auto y = tg::concat<3>(second, tg::conv2d<"third", 48, 1>(tg::tanh(second)));
+  const auto fill = tg::assign(w, w * -0.5f);
+  const auto program = tg::compile([=] { return tg::outputs(y, fill); });
+  tg::tensor<float> of_one;
+  for (const int threads : {1, 3}) {
+    tg::session session(program, {.seed = 3, .intra_op_threads = threads});
+    for (const tg::extent images : {40, 37}) {
+      const auto in = numbers({images, 24, 24, 16}, 1);
+      const auto blocks = session.run(y, x = in);
+      tg::trace timeline;
+      CHECK((session.run(y, x = in, tg::trace_to(timeline)) == blocks));
+      session.run(fill);
+      const auto written = session.run(y, x = in);
+      CHECK((written != blocks));
+      CHECK((session.run(y, x = in, tg::trace_to(timeline)) == written));
+      if (threads == 1) of_one = written;
+      if (images == 37) CHECK((written == of_one));
+    }
+  }
+}
+
+TEST_CASE("sequences go through products and attention in blocks") {
+  constexpr auto x = tg::placeholder<"x", float, tg::dyn, 32, 64>();
+  const auto y = tg::transformer_block<"block", 4, 256>(x);
+  const auto program = tg::compile([=] { return tg::outputs(y); });
+  tg::tensor<float> of_one;
+  for (const int threads : {1, 3}) {
+    tg::session session(program, {.seed = 3, .intra_op_threads = threads});
+    const auto in = numbers({64, 32, 64}, 1);
+    const auto blocks = session.run(y, x = in);
+    tg::trace timeline;
+    CHECK((session.run(y, x = in, tg::trace_to(timeline)) == blocks));
+    if (threads == 1) of_one = blocks;
+    CHECK((blocks == of_one));
+  }
+}
+
 TEST_CASE("steps that are kept from run to run are in no block") {
   constexpr auto x = tg::placeholder<"x", float, 800, 700>();
   const auto w = tg::variable<"w", float, 800, 700>(tg::random_normal(0, 1), tg::not_trainable);

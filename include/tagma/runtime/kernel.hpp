@@ -89,6 +89,9 @@ struct kernel_args {
   std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
   bool repeated = false;             ///< part of a loop of the plan: calls follow each other closely
   bool continued = false;            ///< of a sum: adds to what is there
+  std::int64_t all = 0;              ///< rows of the step, of a kernel that has `rows`, if these are some of them
+  std::int64_t first = 0;            ///< and rows before these
+  std::int64_t worker = 0;           ///< and a number that no other call has at once, of those up to threads
   std::uint64_t lasting = 0;         ///< bit i: operand i is the same until `writes` of the context is another number
   array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
   shape declared_out;
@@ -105,6 +108,14 @@ using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_c
 /// `context.control` and ends when the hook is called.
 using start_function = void (*)(const kernel_args&, const run_context&, completion done);
 
+/// How a step may be done on some rows, those of its first axis, with the state of the whole step and the same bytes.
+struct step_rows {
+  std::int64_t together = 0;  ///< how many at a time, or a multiple of it; 0: all
+  std::size_t operands = 1;   ///< the first so many have these rows, what is behind them is the same for all
+};
+/// @param now null before a run; else what the rows have in common is made ready for it
+using rows_function = step_rows (*)(const kernel_args&, const run_context* now);
+
 /// One entry of a kernel table: `run`, or `start` for an operation that may wait; `prepare` may be missing.
 struct kernel_entry {
   kernel_function run = nullptr;
@@ -113,6 +124,7 @@ struct kernel_entry {
   bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
   const void* recipe = nullptr;  ///< of a kernel that is one for many steps: what this one does
   bool keeps = false;            ///< its result from run to run, until a variable is written
+  rows_function rows = nullptr;
 };
 
 class accelerated_steps;

@@ -3,39 +3,20 @@
 
 /// @file
 /// Steps whose rows do not depend on each other, done block by block: all of them on some rows, which stay in the cache
-/// meanwhile, then all of them on the next. Only programs with operations on rows compile what is here.
+/// meanwhile, then all of them on the next. Rows are those of the last axis, or samples, those of the first: images and
+/// sequences, between whose convolutions and products no tensor goes to memory. Only programs with operations on rows
+/// compile what is here.
 
 #include <cstring>
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/growing_array.hpp"
 #include "tagma/runtime/bound_plan.hpp"
+#include "tagma/runtime/has_rows.hpp"
 #include "tagma/runtime/sum_parts.hpp"
 #include "tagma/runtime/wait_word.hpp"
 
-namespace tagma::op {
-// Their keys are all that is needed here.
-struct log_softmax;
-struct moments;
-struct reduce_max;
-struct softmax;
-struct sum;
-}  // namespace tagma::op
-
 namespace tagma::runtime {
-
-/// True if a plan has an operation on rows, between which and loops tensors may stay in the cache.
-[[nodiscard]] constexpr bool has_rows(array_view<const plan::plan_node> nodes, array_view<const plan::plan_step> steps,
-                                      array_view<const ir::attribute> attributes) {
-  for (const plan::plan_step& step : steps) {
-    const plan::plan_node& n = nodes[step.main_node()];
-    const char* const key = n.op->key;
-    if (key == &ir::key<op::softmax> || key == &ir::key<op::log_softmax> || key == &ir::key<op::moments>) return true;
-    // A sum along the last axes, of more than one result.
-    if (key == &ir::key<op::sum> && n.spec.dims.rank > 0 && (attributes[n.first_attribute] & 1) == 0) return true;
-  }
-  return false;
-}
 
 /// A template, so that other programs do not compile it: g++ compiles each class whose functions a virtual call may
 /// reach.
@@ -58,10 +39,14 @@ class row_blocks final : public row_steps {
   /// The longest rows, in bytes of all tensors. Moments of more elements than these have would be found in parts, which
   /// depend on the number of rows.
   static constexpr std::int64_t longest_row = 64 * 1024;
+  /// What a step has at a time of a block of samples, and the most that it may have, since those may be long.
+  static constexpr std::int64_t bytes_of_samples = 1024 * 1024, most_of_samples = 8 * 1024 * 1024;
   /// Rows that make a block are a multiple of it: eight short rows are done at once, sixteen rows of columns.
   static constexpr std::int64_t least_rows = 16;
   /// Sums of fewer columns add eight rows at once.
   static constexpr std::int64_t narrow = 32;
+  /// Of a group, whose steps are compared with each other.
+  static constexpr std::size_t most_steps = 64;
   /// Sums of more rows than these have elements may be formed of parts.
   static constexpr std::int64_t most_of_sum = 65536;
 
@@ -90,6 +75,7 @@ class row_blocks final : public row_steps {
     form how = form::none;
     int prefix = 0;  ///< axes that are the rows
     int axis = 0;    ///< the first of these that is longer than 1, which a block has its rows along
+    step_rows of{1, ~std::size_t{0}};
   };
   /// The memory of an operand.
   struct access {
@@ -109,23 +95,24 @@ class row_blocks final : public row_steps {
   struct member {
     split how;
     heap_array<std::int64_t> row;     ///< of each operand, bytes
-    heap_array<std::int64_t> inside;  ///< where it is in `places`; -1: where the whole tensor is
+    heap_array<std::int64_t> inside;  ///< where it is in the places of a thread; -1: where the whole tensor is
     std::int64_t part = 0;            ///< of a sum of columns, the rows of its parts
     std::int64_t own_sum = 0;         ///< where in `places` the sum of the part under way is, but of the first
   };
   struct group {
     std::size_t first = 0, steps = 0;
+    bool samples = false;
     std::int64_t rows = 0, block = 0;
-    std::int64_t threads = 0;  ///< that take a block each
-    aligned_bytes places;      ///< of tensors that blocks alone have, the rows of all threads
+    std::int64_t threads = 0;    ///< that take a block each
+    aligned_bytes places;        ///< of tensors that blocks alone have, those of each thread, and sums behind them
+    std::int64_t of_thread = 0;  ///< bytes
     heap_array<member> members;
     heap_array<piece> pieces;  ///< of each thread all steps, and behind them those of the last block, if it is smaller
     heap_array<wait_word> turns;  ///< of sums of columns, how many blocks they have, from `begun` on
     heap_array<std::uint32_t> begun;
   };
 
-  row_blocks(Bound& plan, const run_context& context)
-      : plan_(plan), alone_in_blocks_(context.threads->threads() == 1) {}
+  row_blocks(Bound& plan, const run_context& context) : plan_(plan), threads_(context.threads->threads()) {}
 
   [[nodiscard]] const plan::plan_node& node_of(std::size_t s) const {
     return plan_.plan().nodes[plan_.plan().steps[s].main_node()];
@@ -160,22 +147,47 @@ class row_blocks final : public row_steps {
     return loop ? args.out.dims : args.in[0].dims;
   }
 
+  /// What a step of a block of samples does with them.
+  [[nodiscard]] TAGMA_COLD split of_samples(std::size_t s) const {
+    const plan::plan_node& n = node_of(s);
+    const kernel_args& args = plan_.call(s);
+    split found{form::rows, 1};
+    if (const rows_function rows = plan_.kernel(s).rows; rows != nullptr) {
+      found.of = rows(args, nullptr);
+      return found.of.together > 0 ? found : split{};
+    }
+    if (is(n, ir::key<op::max_pool>) || is(n, ir::key<op::average_pool>) || is(n, ir::key<op::tile>) ||
+        is(n, ir::key<op::concat>))
+      return found;
+    // Sums of one alone would be formed in another order.
+    return is(n, ir::key<op::transpose>) && args.attributes[0] == 0 ? found : split{};
+  }
+
+  /// Of an operation that does eight short rows at once, and long ones in parts: each sample has whole eights.
+  [[nodiscard]] TAGMA_COLD static split eight_at_once(const kernel_args& args, int axes, bool samples) {
+    const shape& dims = args.in[0].dims;
+    const bool fits = dims.elements(1, axes) % 8 == 0 && dims.elements(axes, dims.rank) * 8 <= longest_row;
+    return !samples || (axes > 0 && fits) ? split{form::rows, axes} : split{};
+  }
+
   /// What a step does with rows, and how many axes these may be.
-  [[nodiscard]] TAGMA_COLD split most_of(std::size_t s) const {
+  [[nodiscard]] TAGMA_COLD split most_of(std::size_t s, bool samples) const {
     const plan::plan_node& n = node_of(s);
     const kernel_args& args = plan_.call(s);
     const kernel_entry& kernel = plan_.kernel(s);
     if (kernel.run == nullptr || kernel.keeps || plan_.plan().steps[s].before != ir::no_node || n.op->stateful)
       return {};
     if (n.op->is(ir::op_kind::elementwise)) return {form::rows, args.out.dims.rank};
-    if (is(n, ir::key<op::softmax>) || is(n, ir::key<op::log_softmax>)) return {form::rows, args.out.dims.rank - 1};
+    if (is(n, ir::key<op::softmax>) || is(n, ir::key<op::log_softmax>))
+      return eight_at_once(args, args.out.dims.rank - 1, samples);
+    if (samples && !is(n, ir::key<op::moments>)) return of_samples(s);
     const bool sum = is(n, ir::key<op::sum>);
     if (!sum && !is(n, ir::key<op::moments>) && !is(n, ir::key<op::reduce_max>)) return {};
     const shape& dims = args.in[0].dims;
     const auto mask = static_cast<std::uint64_t>(args.attributes[0]), reduced = mask & 1;
     int axes = 0;
     while (axes < dims.rank && ((mask >> axes) & 1) == reduced) ++axes;
-    if (reduced == 0) return {form::rows, axes};
+    if (reduced == 0) return eight_at_once(args, axes, samples);
     const extent columns = dims.elements(axes, dims.rank);
     const bool wide = args.out.type == dtype::float32 || args.out.type == dtype::float64;
     if (!sum || !wide || (mask >> axes) != 0 || columns < narrow || columns > most_of_sum) return {};
@@ -183,23 +195,31 @@ class row_blocks final : public row_steps {
   }
 
   /// How step `s` is done on some of `rows` rows.
-  [[nodiscard]] TAGMA_COLD split split_of(std::size_t s, std::int64_t rows) const {
+  [[nodiscard]] TAGMA_COLD split split_of(std::size_t s, std::int64_t rows, bool samples) const {
     const kernel_args& args = plan_.call(s);
-    split found = most_of(s);
-    if (found.how == form::none) return {};
+    split found = most_of(s, samples);
+    if (found.how == form::none || (samples && (found.how == form::columns || rows < 2 * found.of.together))) return {};
     const bool loop = is_loop(s);
     const shape& dims = dims_of(args, loop);
     if (found.how == form::rows)
       while (found.prefix > 1 && dims.elements(0, found.prefix - 1) >= rows) --found.prefix;
     if (dims.elements(0, found.prefix) != rows) return {};
     while (found.axis + 1 < found.prefix && dims[found.axis] == 1) ++found.axis;
+    std::int64_t own = 0, same = 0;  // bytes
     for (std::size_t i = 0; i < operands_of(args); ++i) {
       const operand& o = operand_of(args, i);
       if (is_result(args, i) && (o.data == nullptr || found.how == form::columns)) continue;
-      const std::int64_t row = row_of(o, dims, found, loop, rows);
-      if (o.type == dtype::none || row < (is_result(args, i) || !loop)) return {};
+      const bool shared = is_shared(args, i, found);
+      const std::int64_t row = shared ? 0 : row_of(o, dims, found, loop, rows);
+      if (o.type == dtype::none || row < (is_result(args, i) || (!loop && !shared))) return {};
+      (row == 0 ? same : own) += static_cast<std::int64_t>(o.bytes());
     }
-    return found;
+    // What each block reads once more.
+    return samples && (same > bytes_of_samples || 8 * same > own) ? split{} : found;
+  }
+  /// Whether operand `i` is the same for all rows because the kernel says so.
+  [[nodiscard]] static bool is_shared(const kernel_args& args, std::size_t i, const split& how) {
+    return i >= how.of.operands && !is_result(args, i);
   }
   [[nodiscard]] bool is_loop(std::size_t s) const { return node_of(s).op->is(ir::op_kind::elementwise); }
 
@@ -218,7 +238,7 @@ class row_blocks final : public row_steps {
   /// The same of operand `i` of a step that is done so.
   [[nodiscard]] std::int64_t row_of(std::size_t s, std::size_t i, const split& how, std::int64_t rows) const {
     const kernel_args& args = plan_.call(s);
-    if (how.how == form::columns && is_result(args, i)) return 0;
+    if ((how.how == form::columns && is_result(args, i)) || is_shared(args, i, how)) return 0;
     const bool loop = is_loop(s);
     return row_of(operand_of(args, i), dims_of(args, loop), how, loop, rows);
   }
@@ -232,7 +252,7 @@ class row_blocks final : public row_steps {
     if ((!a.written && !b.written) || block_inside(a.node, first, b.step) >= 0) return false;
     if (a.row > 0 && b.row > 0) {
       // Shorter rows in the place of longer ones reach no rows behind their own; before them are other threads' rows.
-      const bool apart = a.from == b.from && (alone_in_blocks_ ? b.row <= a.row : b.row == a.row);
+      const bool apart = a.from == b.from && (threads_ == 1 ? b.row <= a.row : b.row == a.row);
       return !apart && overlap(a, 0, b);
     }
     // A sum of columns is written when the rows of the first block are done.
@@ -255,19 +275,42 @@ class row_blocks final : public row_steps {
     return true;
   }
 
-  /// Steps from `s` on that can be done in blocks of `rows` rows.
-  [[nodiscard]] TAGMA_COLD std::size_t steps_from(std::size_t s, std::int64_t rows) {
+  /// Steps from `s` on that can be done in blocks of `rows` rows, or samples.
+  [[nodiscard]] TAGMA_COLD std::size_t steps_from(std::size_t s, std::int64_t rows, bool samples) {
     accesses_.clear();
     const std::size_t first = s;
-    for (; s < plan_.step_count(); ++s) {
-      const split how = split_of(s, rows);
+    for (; s < plan_.step_count() && s - first < most_steps; ++s) {
+      const split how = split_of(s, rows, samples);
       if (how.how == form::none || !add(s, how, rows, first)) break;
     }
     return s - first;
   }
 
+  /// Samples of a block of the steps whose tensors are in `accesses_`, so that no thread waits long for others at the
+  /// end; 0 if blocks gain nothing.
+  [[nodiscard]] TAGMA_COLD std::int64_t samples_of_block(std::int64_t rows, std::size_t end) const {
+    std::int64_t most = 1, together = 1;
+    for (std::size_t i = 0; i < accesses_.size() && accesses_[i].step < end;) {
+      const std::size_t s = accesses_[i].step;
+      std::int64_t bytes = 0;
+      for (; i < accesses_.size() && accesses_[i].step == s; ++i) bytes += accesses_[i].row;
+      most = bytes > most ? bytes : most;
+      const std::int64_t of = most_of(s, true).of.together;
+      for (const std::int64_t all = together; together % of != 0; together += all)
+        if (together > rows) return 0;
+    }
+    if (together > most_of_samples / most) return 0;
+    std::int64_t block = bytes_of_samples / most / together * together;
+    if (block < together) block = together;
+    for (; block > 0; block -= together) {
+      const std::int64_t blocks = (rows + block - 1) / block, turns = (blocks + threads_ - 1) / threads_;
+      if (blocks >= 2 && 4 * blocks >= 3 * turns * threads_) break;
+    }
+    return block;
+  }
+
   /// Rows of a block of the steps whose tensors are in `accesses_`; 0 if blocks gain nothing.
-  [[nodiscard]] TAGMA_COLD std::int64_t block_of(std::int64_t rows, std::size_t end) const {
+  [[nodiscard]] TAGMA_COLD std::int64_t block_of(std::int64_t rows, std::size_t end, bool samples) const {
     std::int64_t bytes = 0;
     bool used_again = false;
     for (std::size_t i = 0; i < accesses_.size(); ++i) {
@@ -281,7 +324,9 @@ class row_blocks final : public row_steps {
       if (!known) bytes += a.row;
       used_again = used_again || (known && a.row > 64);
     }
-    if (!used_again || bytes > longest_row || rows < least_bytes / bytes) return 0;
+    if (!used_again || rows < least_bytes / bytes) return 0;
+    if (samples) return samples_of_block(rows, end);
+    if (bytes > longest_row) return 0;
     std::int64_t block = bytes_of_block / bytes / least_rows * least_rows;
     if (block < least_rows) block = least_rows;
     if (rows < 2 * block) return 0;
@@ -299,16 +344,18 @@ class row_blocks final : public row_steps {
       // The longest of those that begin here, with the rows of a step that is not far behind.
       std::size_t longest = 0;
       std::int64_t block = 0, rows = 0, seen = 0;
+      bool samples = false, seen_samples = false;
       for (std::size_t t = s; t < steps && t < s + 16; ++t) {
-        const split most = is_loop(t) ? split{} : most_of(t);
+        const bool of_samples = plan_.kernel(t).rows != nullptr;
+        const split most = is_loop(t) ? split{} : most_of(t, of_samples);
         if (most.how == form::none) continue;
         const std::int64_t tried = plan_.call(t).in[0].dims.elements(0, most.prefix);
-        if (tried < 2 * least_rows || tried == seen) continue;
-        seen = tried;
-        const std::size_t length = steps_from(s, tried);
+        if (tried < (of_samples ? 2 : 2 * least_rows) || (tried == seen && of_samples == seen_samples)) continue;
+        seen = tried, seen_samples = of_samples;
+        const std::size_t length = steps_from(s, tried, of_samples);
         if (length <= longest) continue;
-        const std::int64_t of = block_of(tried, s + length);
-        if (of > 0) longest = length, block = of, rows = tried;
+        const std::int64_t of = block_of(tried, s + length, of_samples);
+        if (of > 0) longest = length, block = of, rows = tried, samples = of_samples;
       }
       if (longest < 2) {
         ++s;
@@ -317,6 +364,7 @@ class row_blocks final : public row_steps {
       group& g = groups_[found++];
       g.first = s;
       g.steps = longest;
+      g.samples = samples;
       g.rows = rows;
       g.block = block;
       prepare(g, context);
@@ -332,21 +380,33 @@ class row_blocks final : public row_steps {
     return dims;
   }
 
+  /// A place that is free from step `first` on.
+  [[nodiscard]] TAGMA_COLD std::int64_t place_for(std::int64_t bytes, const plan::plan_block& b) {
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < placed_.size(); ++i)
+      if (const place& p = placed_[i]; p.last >= b.first && at < p.end && p.begin < at + bytes) {
+        at = p.end;
+        i = ~std::size_t{0};  // once more from the beginning
+      }
+    placed_.push({at, at + bytes, b.last});
+    return at;
+  }
+
   TAGMA_COLD void prepare(group& g, const run_context& context) {
     const std::int64_t rest = g.rows % g.block, blocks = g.rows / g.block;
-    const std::int64_t threads = context.threads->threads();
-    g.threads = threads < blocks ? threads : blocks;
+    g.threads = threads_ < blocks ? threads_ : blocks;
     g.members.allocate(g.steps);
     g.turns.allocate(g.steps);
     g.begun.allocate(g.steps);
     heap_array<std::int64_t> inside(plan_.plan().blocks.size());  // one more than where it is
-    std::int64_t bytes = 0;
+    placed_.clear();
+    std::int64_t sums = 0;
     g.pieces.allocate(static_cast<std::size_t>(g.threads + (rest > 0)) * g.steps);
     for (std::size_t i = 0; i < g.steps; ++i) {
       const std::size_t s = g.first + i;
       const kernel_args& args = plan_.call(s);
       member& m = g.members[i];
-      m.how = split_of(s, g.rows);
+      m.how = split_of(s, g.rows, g.samples);
       m.row.allocate(operands_of(args));
       m.inside.allocate(m.row.size());
       for (std::size_t k = 0; k < m.row.size(); ++k) {
@@ -354,19 +414,19 @@ class row_blocks final : public row_steps {
         const std::int32_t block = block_inside(node_at(s, k), g.first, g.first + g.steps);
         m.inside[k] = -1;
         if (m.row[k] == 0 || block < 0) continue;
-        if (inside[block] == 0) {
-          inside[block] = bytes + 1;
-          bytes += (m.row[k] * g.block * g.threads + 63) / 64 * 64;
-        }
+        if (inside[block] == 0)
+          inside[block] = 1 + place_for((m.row[k] * g.block + 63) / 64 * 64, plan_.plan().blocks[block]);
         m.inside[k] = inside[block] - 1;
       }
       if (m.how.how == form::columns) {
         m.part = rows_of_part(g.rows, args.out.elements());
-        m.own_sum = bytes;
-        bytes += (static_cast<std::int64_t>(args.out.bytes()) + 63) / 64 * 64;
+        m.own_sum = sums;
+        sums += (static_cast<std::int64_t>(args.out.bytes()) + 63) / 64 * 64;
       }
     }
-    g.places = aligned_bytes(static_cast<std::size_t>(bytes));
+    for (std::size_t i = 0; i < placed_.size(); ++i)
+      if (placed_[i].end > g.of_thread) g.of_thread = placed_[i].end;
+    g.places = aligned_bytes(static_cast<std::size_t>(g.of_thread * g.threads + sums));
     for (std::size_t p = 0; p < g.pieces.size(); ++p)
       prepare(g, p, static_cast<std::int64_t>(p / g.steps) < g.threads ? g.block : rest, context);
   }
@@ -382,7 +442,9 @@ class row_blocks final : public row_steps {
     for (std::size_t i = 0; i < m.row.size(); ++i) p.operands[i] = operand_of(whole, i);
     point(p, m, whole, 0, rows, 0, g.places.data());
     p.args.continued = m.how.how == form::columns;
-    if (m.how.how == form::columns || plan_.kernel(s).prepare == nullptr) return;
+    if (plan_.kernel(s).rows != nullptr) p.args.all = g.rows;
+    p.args.worker = static_cast<std::int64_t>(number / g.steps);
+    if (p.args.all > 0 || m.how.how == form::columns || plan_.kernel(s).prepare == nullptr) return;
     run_context alone = context;
     alone.threads = &alone_;
     p.state = plan_.kernel(s).prepare(p.args, alone);
@@ -390,10 +452,12 @@ class row_blocks final : public row_steps {
   }
 
   /// Makes rows `first` to `first + rows` the operands of a piece.
-  /// @param own the first of these rows among those that all threads have at a time
+  /// @param own the first of these rows in the block
+  /// @param places those of the thread
   static void point(piece& p, const member& m, const kernel_args& whole, std::int64_t first, std::int64_t rows,
                     std::int64_t own, std::byte* places) {
     const std::size_t inputs = whole.in.size();
+    p.args.first = first;
     for (std::size_t i = 0; i < m.row.size(); ++i) {
       const operand& from = operand_of(whole, i);
       if (m.inside[i] >= 0)
@@ -423,12 +487,12 @@ class row_blocks final : public row_steps {
                    run_context& alone) {
     const member& m = g.members[i];
     piece& p = g.pieces[static_cast<std::size_t>(t) * g.steps + i];
-    std::byte* const own = g.places.data() + m.own_sum;
+    std::byte* const own = g.places.data() + g.of_thread * g.threads + m.own_sum;
     for (std::int64_t row = first, end = 0; row < last; row = end) {
       const std::int64_t begin = row / m.part * m.part, most = most_of_sum / p.operands[1].elements();
       end = begin + m.part < last ? begin + m.part : last;
       if (end - row > most) end = row + most;
-      point(p, m, plan_.call(g.first + i), row, end - row, t * g.block + row - first, g.places.data());
+      point(p, m, plan_.call(g.first + i), row, end - row, row - first, g.places.data() + t * g.of_thread);
       const operand total = p.args.out;
       if (begin > 0) p.args.out.data = own;
       if (row == begin) std::memset(p.args.out.data, 0, total.bytes());
@@ -460,7 +524,7 @@ class row_blocks final : public row_steps {
         continue;
       }
       piece& p = g.pieces[static_cast<std::size_t>(of) * g.steps + i];
-      point(p, g.members[i], plan_.call(g.first + i), first, rows, t * g.block, g.places.data());
+      point(p, g.members[i], plan_.call(g.first + i), first, rows, 0, g.places.data() + t * g.of_thread);
       plan_.kernel(g.first + i).run(p.args, alone);
     }
     return true;
@@ -497,15 +561,23 @@ class row_blocks final : public row_steps {
 
   void run(group& g, const run_context& context) {
     for (std::size_t i = 0; i < g.steps; ++i) g.begun[i] = g.turns[i].load(memory_order::relaxed);
+    for (std::size_t s = g.first; g.samples && s < g.first + g.steps; ++s)
+      if (const rows_function rows = plan_.kernel(s).rows; rows != nullptr) (void)rows(plan_.call(s), &context);
     shared_run r{g};
     if (g.threads == 1) return run_blocks(r, 0, context);
     context.threads->parallel_for(g.threads, [&](std::int64_t t) { run_blocks(r, t, context); });
   }
 
   Bound& plan_;
-  bool alone_in_blocks_;  ///< one block is done at a time
+  std::int64_t threads_;  ///< of these each has a block at a time
   calling_thread alone_;
   growing_array<access> accesses_{0};
+  /// A part of the memory of a block until the last step that uses it.
+  struct place {
+    std::int64_t begin = 0, end = 0;
+    std::int32_t last = 0;
+  };
+  growing_array<place> placed_{0};
   heap_array<group*> group_of_;
   heap_array<group> groups_;
 };

@@ -345,7 +345,7 @@ TEST_CASE("a common convolution and its gradients are primitives of oneDNN, whic
   const auto is_theirs = [&](conv_role role, const tg::shape& a, const tg::shape& b, const tg::shape& result) {
     cpu::conv_problem p(role, a, b, result, attributes.values);
     p.split(8, 4e6);
-    return cpu::onednn_convolution::make(p, role, {}, false) != nullptr;
+    return cpu::onednn_convolution::make(p, role, {}, false, 1) != nullptr;
   };
   CHECK(is_theirs(conv_role::forward, x, w, y));
   CHECK(is_theirs(conv_role::input_gradient, y, w, x));
@@ -366,10 +366,10 @@ void check_bands(const tg::shape& x, const tg::shape& w, const tg::shape& y) {
   const auto xs = numbers<float>(x, 1), ws = numbers<float>(w, 2);
   tg::tensor<float> expected(y), found(y);
   const tg::runtime::run_context context{.threads = threads.get()};
-  cpu::onednn_convolution::make(whole, conv_role::forward, {}, false)
-      ->run(xs.data(), ws.data(), nullptr, expected.data(), context);
-  cpu::onednn_convolution::make(banded, conv_role::forward, {}, false)
-      ->run(xs.data(), ws.data(), nullptr, found.data(), context);
+  cpu::onednn_convolution::make(whole, conv_role::forward, {}, false, 1)
+      ->run(xs.data(), ws.data(), nullptr, expected.data(), {}, context);
+  cpu::onednn_convolution::make(banded, conv_role::forward, {}, false, 1)
+      ->run(xs.data(), ws.data(), nullptr, found.data(), {}, context);
   for (tg::extent i = 0; i < y.elements(); ++i) REQUIRE(found[i] == Approx(expected[i]).margin(1e-4));
 }
 
@@ -438,7 +438,8 @@ TEST_CASE("convolutions by tiles are what their definition says, by any threads"
     for (const auto& [threads, to] : {std::pair{one.get(), &y}, {three.get(), &other}}) {
       const tg::runtime::run_context context{.threads = threads};
       const tg::runtime::kernel_scope scope(*threads);
-      tiles->run(x.data(), w.data(), after.biased ? bias.data() : nullptr, to->data(), context);
+      tiles->begin(w.data(), after.biased ? bias.data() : nullptr, context);
+      tiles->run(x.data(), to->data(), p.images, context);
     }
     REQUIRE(std::memcmp(y.data(), other.data(), static_cast<std::size_t>(dims.elements()) * sizeof(float)) == 0);
     const std::int64_t patch = p.patch();
@@ -489,7 +490,8 @@ TEST_CASE("tiles arrange a lasting filter again once somebody has written it", "
     const tg::runtime::kernel_scope scope(*threads);
     tg::runtime::run_context context{.threads = threads.get()};
     context.writes = writes;
-    tiles->run(x.data(), w.data(), nullptr, y.data(), context);
+    tiles->begin(w.data(), nullptr, context);
+    tiles->run(x.data(), y.data(), p.images, context);
     return std::vector<float>(y.span().begin(), y.span().end());
   };
   const auto first = run(one, 1);

@@ -262,11 +262,13 @@ struct conv_state final : kernel_state {
 #endif
   widened_copy<T> a, b, bias, out;
   conv_epilogue after;
+  std::int64_t together = 0;  ///< images, if some may be done without the others
 };
 
 /// For all roles, since a program that trains has each.
 template <class T>
-TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kernel_args& args) {
+TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kernel_args& args,
+                                                      [[maybe_unused]] const run_context& context) {
   using C = compute_t<T>;
   conv_problem p(role, args);
   auto state = make_owned<conv_state<T>>(conv_epilogue(role, args));
@@ -282,26 +284,52 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
   if constexpr (std::is_same_v<C, float>)
     if (has_work && plays(role, conv_role::forward) && direct_convolution::suits_processor()) {
       state->direct = direct_convolution::make(p, state->after, lasting);
-      if (state->direct != nullptr) return state;
+      if (state->direct != nullptr) {
+        if (std::is_same_v<T, C> && p.positions() >= product_tile::rows) state->together = 1;
+        return state;
+      }
     }
 #endif
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (has_work) {
-      conv_problem banded = p;
+      const std::int64_t threads = context.threads->threads();
+      conv_problem parts = p;
+      if (!plays(role, conv_role::filter_gradient)) parts.split_finely(1e6);
+      conv_problem banded = parts;
       if (plays(role, conv_role::forward)) banded.split_rows(8, 2e6);
-      state->library = onednn_convolution::make(banded, role, state->after, lasting);
+      state->library = onednn_convolution::make(banded, role, state->after, lasting, threads);
       if (state->library == nullptr && banded.bands > 1)
-        state->library = onednn_convolution::make(p, role, state->after, lasting);
-      if (state->library != nullptr) return state;
+        state->library = onednn_convolution::make(parts, role, state->after, lasting, threads);
+      if (state->library != nullptr) {
+        if (std::is_same_v<T, C>) state->together = parts.images_per_part;
+        return state;
+      }
     }
 #endif
   state->matrices = make_owned<matrix_convolution<C>>(p, role);
   return state;
 }
 template <class T, conv_role Role>
-owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
-  return prepare_convolution_as<T>(Role, args);
+owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context& context) {
+  return prepare_convolution_as<T>(Role, args, context);
+}
+
+/// @copydoc runtime::step_rows
+template <class T>
+TAGMA_COLD runtime::step_rows images_of_step(const kernel_args& args, const run_context* now) {
+  auto& s = *static_cast<conv_state<T>*>(args.state);
+  if constexpr (std::is_same_v<T, float>)
+    if (now != nullptr) {
+#if defined(__x86_64__)
+      if (s.direct != nullptr)
+        s.direct->begin(args.in[1].as<const T>(), s.after.biased ? args.in[2].as<const T>() : nullptr, *now);
+#endif
+#if TAGMA_ONEDNN_PRIMITIVES
+      if (s.library != nullptr) s.library->begin(args.in[1].as<const T>(), *now);
+#endif
+    }
+  return {s.together};
 }
 
 template <class T>
@@ -318,14 +346,15 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
 #if defined(__x86_64__)
   if constexpr (std::is_same_v<C, float>)
     if (s.direct != nullptr) {
-      s.direct->run(a, b, bias, out, context);
+      if (args.all == 0) s.direct->begin(b, bias, context);
+      s.direct->run(a, out, args.in[0].dims[0], context);
       done = true;
     }
 #endif
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (s.library != nullptr) {
-      s.library->run(a, b, bias, out, context);
+      s.library->run(a, b, bias, out, args, context);
       done = true;
     }
 #endif
@@ -341,14 +370,16 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<on_cpu, ir::key<op::conv2d>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
-                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>};
+  static constexpr kernel_entry entry{.run = &cpu::detail::convolve<stored<Out>>,
+                                      .prepare = &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>,
+                                      .rows = &cpu::detail::images_of_step<stored<Out>>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::conv2d_bias>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
-                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>};
+  static constexpr kernel_entry entry{.run = &cpu::detail::convolve<stored<Out>>,
+                                      .prepare = &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>,
+                                      .rows = &cpu::detail::images_of_step<stored<Out>>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::conv2d_input_gradient>> {

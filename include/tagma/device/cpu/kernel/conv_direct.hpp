@@ -27,8 +27,11 @@ class direct_convolution {
   /// @param lasting the filter is the same until `writes` of the context is another number
   static owned<direct_convolution> make(const conv_problem& p, const conv_epilogue& after, bool lasting);
 
+  /// Arranges the filter and the bias for a run.
   /// @param bias null where there is none
-  void run(const float* x, const float* filter, const float* bias, float* y, const run_context& context);
+  void begin(const float* filter, const float* bias, const run_context& context);
+  /// The convolution of so many images, with six results at least.
+  void run(const float* x, float* y, std::int64_t images, const run_context& context) const;
 
  private:
   direct_convolution(const conv_problem& p, const conv_epilogue& after, bool lasting);

@@ -75,14 +75,18 @@ TAGMA_COLD TAGMA_DECL void direct_convolution::some_pixels(const float* x, std::
   }
 }
 
-TAGMA_COLD TAGMA_DECL void direct_convolution::run(const float* x, const float* filter, const float* bias, float* y,
-                                                   const run_context& context) {
+TAGMA_COLD TAGMA_DECL void direct_convolution::begin(const float* filter, const float* bias,
+                                                     const run_context& context) {
   if (!(lasting_ && arranged_of_ == context.writes)) arrange(filter);
   arranged_of_ = context.writes;
   if (bias != nullptr)
     std::memcpy(panels() + p_.filter_elements(), bias, static_cast<std::size_t>(p_.filters) * sizeof(float));
+}
+
+TAGMA_COLD TAGMA_DECL void direct_convolution::run(const float* x, float* y, std::int64_t images,
+                                                   const run_context& context) const {
   // So that there are at least six pixels in the last group.
-  const std::int64_t pixels = p_.images * p_.positions(), groups = (pixels - product_tile::rows) / together + 1;
+  const std::int64_t pixels = images * p_.positions(), groups = (pixels - product_tile::rows) / together + 1;
   // Those of a task have two million multiplications.
   const std::int64_t each = 2000000 / (p_.filter_elements() * together) + 1;
   const auto task = [&](std::int64_t t) __attribute__((cold)) {

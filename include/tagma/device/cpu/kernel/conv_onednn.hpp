@@ -24,11 +24,16 @@ class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
   /// @param lasting the filter is the same until `writes` of the context is another number
-  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after,
-                                        bool lasting);
+  /// @param threads that may have some images each
+  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after, bool lasting,
+                                        std::int64_t threads);
 
-  /// `a` and `b` are the operands of the role, in the order of its operation.
-  void run(const float* a, const float* b, const float* bias, float* out, const run_context& context);
+  /// Arranges the filter for this run, which has some images at a time.
+  void begin(const float* filter, const run_context& context);
+  /// `a` and `b` are the operands of the role, in the order of its operation. `begin` was first where `args` has some
+  /// images of them.
+  void run(const float* a, const float* b, const float* bias, float* out, const kernel_args& args,
+           const run_context& context);
 
  private:
   /// What parts have in common: images of so many rows.
@@ -38,26 +43,29 @@ class onednn_convolution {
     dnnl_owned_desc desc;
     dnnl_owned_primitive primitive;
   };
-  /// One share of the batch; tasks share primitives, never memory.
-  struct part {
+  /// What does one part of a kind after the other; tasks share primitives, never memory.
+  struct worker {
     dnnl_owned_stream stream;
     dnnl_owned_memory a, b, bias, out, scratch;
     dnnl_exec_arg_t args[5]{};
     int arg_count = 0;
-    dnnl_primitive_t primitive = nullptr;
-    std::int64_t first_a = 0, first_b = 0, first_out = 0;  ///< elements of the operands in front of its own
+  };
+  /// Elements of the operands in front of those of a part.
+  struct offsets {
+    std::int64_t a = 0, b = 0, out = 0;
   };
 
   onednn_convolution(const conv_problem& p, conv_role role, bool bias);
 
   [[nodiscard]] float* arranged() const { return reinterpret_cast<float*>(arranged_.data()); }
   [[nodiscard]] float* partial(std::int64_t t) const;
-  /// The kind of a part; nullptr if there are too many.
-  [[nodiscard]] kind* kind_of(std::int64_t t);
+  /// The number of the kind of a part, `most_kinds` if there are too many.
+  [[nodiscard]] std::size_t kind_of(std::int64_t t);
+  [[nodiscard]] offsets before(std::int64_t t) const;
   /// The implementation that oneDNN picks for a kind; a null handle if it has only a reference.
   [[nodiscard]] dnnl_owned_desc describe(const kind& k, const conv_epilogue& after) const;
 
-  void create();
+  void create(std::int64_t threads);
 
   void reorder(dnnl_memory_t from, dnnl_memory_t to);
   void arrange_filter(const float* filter);
@@ -76,7 +84,7 @@ class onednn_convolution {
   dnnl_owned_memory inner_memory_, outer_memory_;
   runtime::aligned_bytes arranged_, scratch_;
   std::size_t arranged_bytes_ = 0;
-  heap_array<part> parts_;
+  heap_array<worker> workers_;  // for each that is at work at once, one for each kind
   static constexpr std::size_t most_kinds = 6;
   kind kinds_[most_kinds];  // whole parts and the last one, or bands by the padding that they see
   std::size_t kinds_used_ = 0;

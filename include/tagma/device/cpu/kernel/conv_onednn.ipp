@@ -13,52 +13,60 @@ namespace tagma::device::cpu::detail {
 #if TAGMA_ONEDNN_PRIMITIVES
 
 TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const conv_problem& p, conv_role role,
-                                                                         const conv_epilogue& after, bool lasting) {
+                                                                         const conv_epilogue& after, bool lasting,
+                                                                         std::int64_t threads) {
   use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
   auto made = owned<onednn_convolution>(new onednn_convolution(p, role, after.biased));
   // All parts share one arranged filter, or sum theirs: they must agree on its layout.
   const dnnl_query_t filter =
       plays(role, conv_role::filter_gradient) ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
   for (std::int64_t t = 0; t < p.parts; ++t) {
-    kind* const k = made->kind_of(t);
-    if (k == nullptr) return nullptr;
-    if (k->desc == nullptr) k->desc = made->describe(*k, after);
-    if (k->desc == nullptr || !equal(layout_of(made->kinds_[0].desc, filter), layout_of(k->desc, filter)))
-      return nullptr;
+    const std::size_t number = made->kind_of(t);
+    if (number == most_kinds) return nullptr;
+    kind& k = made->kinds_[number];
+    if (k.desc == nullptr) k.desc = made->describe(k, after);
+    if (k.desc == nullptr || !equal(layout_of(made->kinds_[0].desc, filter), layout_of(k.desc, filter))) return nullptr;
   }
-  made->create();
+  made->create(threads);
   made->lasting_ = lasting;
   if (lasting) runtime::stored_variable::count_writes();
   return made;
 }
 
-TAGMA_COLD TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const float* bias, float* out,
-                                                   const run_context& context) {
+TAGMA_COLD TAGMA_DECL void onednn_convolution::begin(const float* filter, const run_context& context) {
   use_one_openmp_thread();
-  const bool sums = is(conv_role::filter_gradient);
-  if (!sums && !(lasting_ && arranged_of_ == context.writes)) arrange_filter(b);
+  if (!(lasting_ && arranged_of_ == context.writes)) arrange_filter(filter);
   arranged_of_ = context.writes;
+}
+
+TAGMA_COLD TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const float* bias, float* out,
+                                                   const kernel_args& args, const run_context& context) {
+  const bool sums = is(conv_role::filter_gradient), some = args.all > 0;
+  if (!sums && !some) begin(b, context);
+  const std::int64_t first = args.first / p_.images_per_part * p_.bands, tasks = some ? 1 : p_.tasks;
+  const std::int64_t parts = some ? pieces(args.in[0].dims[0], p_.images_per_part) * p_.bands : p_.parts;
+  const offsets start = before(first);
   // What is around the primitives is worth no more code than this.
-  const auto task = [&](std::int64_t t) __attribute__((cold)) {
+  const auto task = [&](std::int64_t i) __attribute__((cold)) {
     use_one_openmp_thread();
-    part& one = parts_[t];
-    set_dnnl_data(one.a, a + one.first_a);
-    if (sums) {
-      set_dnnl_data(one.b, b + one.first_b);
-      set_dnnl_data(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
-    } else {
-      set_dnnl_data(one.b, reorder_ == nullptr ? b : arranged());
-      set_dnnl_data(one.out, out + one.first_out);
+    const auto at = static_cast<std::size_t>(some ? args.worker : i) * kinds_used_;
+    for (std::int64_t t = first + i * parts / tasks; t < first + (i + 1) * parts / tasks; ++t) {
+      const offsets o = before(t);
+      const std::size_t number = kind_of(t);
+      worker& one = workers_[at + number];
+      set_dnnl_data(one.a, a + (o.a - start.a));
+      set_dnnl_data(one.b, sums ? b + o.b : reorder_ == nullptr ? b : arranged());
+      set_dnnl_data(one.out, !sums ? out + (o.out - start.out) : parts == 1 && reorder_ == nullptr ? out : partial(t));
       if (biased_) set_dnnl_data(one.bias, bias);
+      check_dnnl(dnnl_primitive_execute(kinds_[number].primitive.get(), one.stream.get(), one.arg_count, one.args),
+                 "a convolution");
+      check_dnnl(dnnl_stream_wait(one.stream.get()), "a convolution");
     }
-    check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
-    check_dnnl(dnnl_stream_wait(one.stream.get()), "a convolution");
   };
-  if (parts_.size() == 1)
+  if (tasks == 1)
     task(0);
   else
-    context.threads->parallel_for(static_cast<std::int64_t>(parts_.size()), task,
-                                  p_.is_small() ? runtime::helpers::awake : runtime::helpers::woken);
+    context.threads->parallel_for(tasks, task, p_.is_small() ? runtime::helpers::awake : runtime::helpers::woken);
   if (sums) collect_filter(out);
 }
 
@@ -80,18 +88,28 @@ TAGMA_DECL float* onednn_convolution::partial(std::int64_t t) const {
   return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
 }
 
-TAGMA_COLD TAGMA_DECL onednn_convolution::kind* onednn_convolution::kind_of(std::int64_t t) {
+TAGMA_COLD TAGMA_DECL std::size_t onednn_convolution::kind_of(std::int64_t t) {
   const bool banded = p_.bands > 1;
   const std::int64_t images = banded ? 1 : p_.count(t);
   const conv_axis rows = banded ? p_.band_of(t % p_.bands).rows : p_.rows;
   for (std::size_t i = 0; i < kinds_used_; ++i)
     if (const conv_axis& r = kinds_[i].rows; kinds_[i].images == images && r.in == rows.in && r.out == rows.out &&
                                              r.before == rows.before && r.after == rows.after)
-      return &kinds_[i];
-  if (kinds_used_ == most_kinds) return nullptr;
+      return i;
+  if (kinds_used_ == most_kinds) return most_kinds;
   kinds_[kinds_used_].images = images;
   kinds_[kinds_used_].rows = rows;
-  return &kinds_[kinds_used_++];
+  return kinds_used_++;
+}
+
+TAGMA_COLD TAGMA_DECL onednn_convolution::offsets onednn_convolution::before(std::int64_t t) const {
+  const std::int64_t image = t / p_.bands * p_.images_per_part, x = image * p_.input_size(),
+                     y = image * p_.output_size();
+  if (is(conv_role::filter_gradient)) return {x, y, 0};
+  if (is(conv_role::input_gradient)) return {y, 0, x};
+  if (p_.bands == 1) return {x, 0, y};
+  const conv_problem::band rows = p_.band_of(t % p_.bands);
+  return {x + rows.first_in * p_.columns.in * p_.channels, 0, y + rows.first_out * p_.columns.out * p_.filters};
 }
 
 TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(const kind& k, const conv_epilogue& after) const {
@@ -119,7 +137,7 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(const kind& k
   return chosen;
 }
 
-TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
+TAGMA_COLD TAGMA_DECL void onednn_convolution::create(std::int64_t threads) {
   const bool sums = is(conv_role::filter_gradient);
   const dnnl_query_t a_query = is(conv_role::input_gradient) ? dnnl_query_diff_dst_md : dnnl_query_src_md;
   const dnnl_query_t b_query = sums ? dnnl_query_diff_dst_md : dnnl_query_weights_md;
@@ -144,39 +162,29 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
     reorder_ = make_dnnl_primitive(desc, "a reordering");
   }
 
+  const std::int64_t blocks = is(conv_role::forward) ? threads + 1 : 0;
+  workers_ = heap_array<worker>(static_cast<std::size_t>(p_.tasks < blocks ? blocks : p_.tasks) * kinds_used_);
   std::size_t each = 0;
   for (std::size_t i = 0; i < kinds_used_; ++i) {
     kinds_[i].primitive = make_dnnl_primitive(kinds_[i].desc, "a convolution");
     const std::size_t scratch = (bytes_of(layout_of(kinds_[i].desc, dnnl_query_scratchpad_md)) + 63) / 64 * 64;
     each = scratch > each ? scratch : each;
   }
-  scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
+  scratch_ = runtime::aligned_bytes(each * (workers_.size() / kinds_used_));
 
-  const std::int64_t image_of_a = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
-  const std::int64_t image_of_out = is(conv_role::forward) ? p_.output_size() : p_.input_size();
-  parts_ = heap_array<part>(p_.parts);
-  for (std::size_t t = 0; t < parts_.size(); ++t) {
-    part& one = parts_[t];
-    const auto number = static_cast<std::int64_t>(t), image = number / p_.bands * p_.images_per_part;
-    one.first_a = image * image_of_a, one.first_b = image * p_.output_size(), one.first_out = image * image_of_out;
-    if (p_.bands > 1) {
-      const conv_problem::band rows = p_.band_of(number % p_.bands);
-      one.first_a += rows.first_in * p_.columns.in * p_.channels;
-      one.first_out += rows.first_out * p_.columns.out * p_.filters;
-    }
-    const kind& k = *kind_of(number);
-    const dnnl_owned_desc& d = k.desc;
-    one.primitive = k.primitive.get();
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    worker& one = workers_[i];
+    const dnnl_owned_desc& d = kinds_[i % kinds_used_].desc;
     one.stream = make_dnnl_stream();
-    const auto add = [&one](int arg, dnnl_owned_memory& place, dnnl_owned_memory made) {
-      place = std::move(made);
-      one.args[one.arg_count++] = {arg, place.get()};
+    const auto add = [&one](int arg, dnnl_owned_memory& kept, dnnl_owned_memory made) {
+      kept = std::move(made);
+      one.args[one.arg_count++] = {arg, kept.get()};
     };
     add(a_arg, one.a, make_dnnl_memory(layout_of(d, a_query)));
     add(b_arg, one.b, make_dnnl_memory(layout_of(d, b_query)));
     add(out_arg, one.out, make_dnnl_memory(layout_of(d, out_query)));
     add(DNNL_ARG_SCRATCHPAD, one.scratch,
-        make_dnnl_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
+        make_dnnl_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + i / kinds_used_ * each));
     if (biased_) add(DNNL_ARG_BIAS, one.bias, make_dnnl_memory(layout_of(d, dnnl_query_weights_md, 1)));
   }
   for (kind& k : kinds_) k.desc = nullptr;
@@ -195,9 +203,9 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::arrange_filter(const float* filte
 }
 
 TAGMA_COLD TAGMA_DECL void onednn_convolution::collect_filter(float* out) {
-  if (parts_.size() == 1 && reorder_ == nullptr) return;
+  if (p_.parts == 1 && reorder_ == nullptr) return;
   const auto stride = static_cast<std::int64_t>(arranged_bytes_ / sizeof(float));
-  if (parts_.size() > 1)
+  if (p_.parts > 1)
     dispatch<sum_vectors<float>>(reorder_ == nullptr ? out : arranged(), static_cast<const float*>(arranged()),
                                  reorder_ == nullptr ? p_.filter_elements() : stride, p_.parts, stride);
   if (reorder_ == nullptr) return;

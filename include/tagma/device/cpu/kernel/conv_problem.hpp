@@ -13,12 +13,15 @@ namespace tagma::device::cpu::detail {
 /// A convolution whose batch is split into parts, or if it has few images, each of these into bands of rows.
 struct conv_problem : device::conv_problem {
   std::int64_t parts = 1, images_per_part = 1;
+  std::int64_t tasks = 1;                     ///< into which the parts are gathered; no bytes depend on it
   std::int64_t bands = 1, rows_per_band = 0;  ///< of an image; rows of its result
 
   using device::conv_problem::conv_problem;
 
   /// Splits the batch by the work it is, never by the number of threads, so that sums are always formed the same way.
   void split(std::int64_t most, double least_work);
+  /// Splits the batch into smaller parts, for as many tasks.
+  void split_finely(double least_work);
   /// Splits each image as well if parts of one image are fewer than `most` and have much work, by the same rule.
   void split_rows(std::int64_t most, double least_work);
   /// Whether it takes little longer than to wake a thread.

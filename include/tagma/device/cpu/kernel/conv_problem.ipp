@@ -14,7 +14,13 @@ TAGMA_COLD TAGMA_DECL void conv_problem::split(std::int64_t most, double least_w
   if (parts > images) parts = images;
   if (parts < 1) parts = 1;
   images_per_part = pieces(images, parts);
-  parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
+  tasks = parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
+}
+
+TAGMA_COLD TAGMA_DECL void conv_problem::split_finely(double least_work) {
+  const std::int64_t wanted = tasks;
+  split(images, least_work);
+  tasks = wanted;
 }
 
 TAGMA_COLD TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double least_work) {
@@ -31,7 +37,7 @@ TAGMA_COLD TAGMA_DECL void conv_problem::split_rows(std::int64_t most, double le
   for (std::int64_t b = 0; b < found; ++b)
     if (band_of(b).rows.in < 1) return;  // it sees nothing but padding, and is no image
   bands = found;
-  parts = images * bands;
+  tasks = parts = images * bands;
 }
 
 TAGMA_COLD TAGMA_DECL conv_problem::band conv_problem::band_of(std::int64_t number) const {

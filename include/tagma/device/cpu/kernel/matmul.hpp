@@ -80,9 +80,41 @@ void matmul_one(const kernel_args& args, const run_context& context) {
   split_gemm(g, args.repeated, context);
 }
 
+/// How the rows of a whole product of which `g` has some are shared.
+template <class T>
+[[nodiscard]] product_split split_of_rows(const kernel_args& args, gemm_args<T> g, std::int64_t all) {
+  g.m = g.m / args.out.dims[0] * all;
+  return product_split(g.m, g.n, g.k, args.repeated, has_few_rows(g));
+}
+
+/// The parts of a product that have some of its rows.
+template <class T>
+TAGMA_COLD void multiply_rows(const kernel_args& args) {
+  const gemm_args<T> g = plain_product<T>(args);
+  product_split split = split_of_rows(args, g, args.all);
+  split.all_rows = g.m, split.parts = split.across * pieces(g.m, split.rows);
+  for (std::int64_t t = 0; t < split.parts; ++t) gemm(split.part(g, t), split.few);
+}
+
 template <class T>
 void matmul(const kernel_args& args, const run_context& context) {
-  product_extents(args).one ? matmul_one<T>(args, context) : multiply_batch<T>(args, context);
+  if (!product_extents(args).one) return multiply_batch<T>(args, context);
+  args.all > 0 ? multiply_rows<T>(args) : matmul_one<T>(args, context);
+}
+
+/// @copydoc runtime::step_rows
+template <class T>
+TAGMA_COLD runtime::step_rows rows_of_product(const kernel_args& args, const run_context*) {
+  const product_extents p(args);
+  const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
+  if (args.out.elements() == 0 || p.k == 0) return {};
+  if (!p.one) return {x.rank == out.rank && y.rank == out.rank && x[0] == out[0] && y[0] == out[0], 2};
+  const gemm_args<T> g = plain_product<T>(args);
+  const std::int64_t of_row = p.m / out[0];
+  // What is one part has a primitive of its own.
+  const product_split split = split_of_rows(args, g, out[0]);
+  if (p.transpose_a || g.m != p.m || split.parts < 2 || split.rows % of_row != 0) return {};
+  return {split.rows / of_row};
 }
 
 #if TAGMA_ONEDNN_PRIMITIVES
@@ -224,6 +256,14 @@ constexpr runtime::kernel_function products() {
     return &matmul_one<T>;
 }
 
+template <class T, bool Batches>
+constexpr runtime::rows_function rows_entry() {
+  if constexpr (Batches)
+    return &rows_of_product<T>;
+  else
+    return nullptr;
+}
+
 template <dtype Out, bool Batches>
 constexpr kernel_entry product_entry() {
   using T = stored<Out>;
@@ -233,10 +273,10 @@ constexpr kernel_entry product_entry() {
     return {&matmul_half<T, false>, &prepare_half_product<T>};
 #if TAGMA_ONEDNN_PRIMITIVES
   else if constexpr (Out == dtype::float32)
-    return {products<T, Batches>(), &prepare_product};
+    return {.run = products<T, Batches>(), .prepare = &prepare_product, .rows = rows_entry<T, Batches>()};
 #endif
   else
-    return {products<T, Batches>()};
+    return {.run = products<T, Batches>(), .rows = rows_entry<T, Batches>()};
 }
 
 }  // namespace cpu::detail

@@ -11,8 +11,8 @@
 namespace tagma::device::cpu::detail {
 
 TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
-                                                   bool few)
-    : rows(m), columns(n), all_rows(m), all_columns(n) {
+                                                   bool few_rows_or_terms)
+    : rows(m), columns(n), all_rows(m), all_columns(n), few(few_rows_or_terms) {
   if (few) {
     const std::int64_t wanted = n * (m > k ? m : k) / (repeated ? 1 << 15 : 1 << 17);
     if (wanted < 2) return;
