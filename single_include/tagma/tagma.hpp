@@ -30108,7 +30108,7 @@ class row_blocks final : public row_steps {
     return dims;
   }
 
-  /// A place that is free from step `first` on.
+  /// A place that is free from the first step on that uses `b`.
   [[nodiscard]] TAGMA_COLD std::int64_t place_for(std::int64_t bytes, const plan::plan_block& b) {
     std::int64_t at = 0;
     for (std::size_t i = 0; i < placed_.size(); ++i)
@@ -39237,14 +39237,14 @@ struct extremes_of_rows {
         for (; k + 8 <= n; k += 8) {
           std::memcpy(&x, from + k, sizeof x);
           none |= x != x;
-          extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+          move(extreme, x);
         }
         x = __builtin_shufflevector(extreme, extreme, 4, 5, 6, 7, 0, 1, 2, 3);
-        extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+        move(extreme, x);
         x = __builtin_shufflevector(extreme, extreme, 2, 3, 0, 1, 6, 7, 4, 5);
-        extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+        move(extreme, x);
         x = __builtin_shufflevector(extreme, extreme, 1, 0, 3, 2, 5, 4, 7, 6);
-        extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+        move(extreme, x);
         if (highest_bits(none) == 0) {
           std::memcpy(&x, from, sizeof x);
           k = 0, found = reaches(x, extreme);
@@ -39261,6 +39261,10 @@ struct extremes_of_rows {
   }
 
  private:
+  /// Takes what is more extreme, lane by lane; not a NaN.
+  TAGMA_INLINE static void move(eight& extreme, const eight& x) {
+    extreme = (Largest ? x > extreme : x < extreme) ? x : extreme;
+  }
   /// Which of eight elements are no less extreme than `extreme`, a bit for each.
   TAGMA_INLINE static unsigned reaches(const eight& x, const eight& extreme) {
     return highest_bits(Largest ? x >= extreme : x <= extreme);

@@ -70,7 +70,6 @@ class drawn_graph {
     if (varies) declared[0] = tg::dyn;
     names_.push_back("x" + std::to_string(names_.size()));
     fed_.push_back(numbers<T>(dims, 7 + static_cast<unsigned>(fed_.size())));
-    shapes_.push_back(dims);
     return builder_.placeholder(names_.back().c_str(), tg::dtype_of<T>, declared);
   }
   /// One of the last nodes, so that chains are long.
@@ -181,7 +180,7 @@ class drawn_graph {
   shape x_;
   tg::graph_builder builder_;
   std::vector<graph_node> nodes_;
-  std::vector<shape> shapes_of_, shapes_;
+  std::vector<shape> shapes_of_;
   std::vector<std::string> names_;
   std::vector<tg::tensor<T>> fed_;
   int outputs_ = 0;

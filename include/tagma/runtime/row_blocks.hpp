@@ -380,7 +380,7 @@ class row_blocks final : public row_steps {
     return dims;
   }
 
-  /// A place that is free from step `first` on.
+  /// A place that is free from the first step on that uses `b`.
   [[nodiscard]] TAGMA_COLD std::int64_t place_for(std::int64_t bytes, const plan::plan_block& b) {
     std::int64_t at = 0;
     for (std::size_t i = 0; i < placed_.size(); ++i)
