@@ -122,7 +122,7 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> exp_of_negative_part(const pack<T, W>& argument) {
   using P = pack<T, W>;
   using c = ieee<T>;
-  const P x = select(argument < c::exp_normal, splat<P>(c::exp_normal), argument);
+  const P x = larger(splat<P>(c::exp_normal), argument);
   P r, n, biased;
   reduce_exp(x, r, n, biased);
   const P y = mul_add(r * r, exp_tail(r), r) + T{1};
@@ -278,34 +278,27 @@ TAGMA_INLINE pack<T, W> softplus_part(const pack<T, W>& x) {
   return max(x, splat<pack<T, W>>(T{0})) + log1p_part(bounded_exp(-magnitude(x)));
 }
 
-// erf(x) / x - 1 in x^2 below the limit; above it -ln(erfc(x)) / x, of floats to the base 2.
+// 1 - 2^-u for every x, where u = -log2(erfc(|x|)) is a polynomial: 2^-u - 1 is as exact as u where u is small. Terms by
+// pairs, so that fewer operations wait for each other; of two products that are added, the greater is not rounded.
 template <int W>
 TAGMA_INLINE pack<float, W> erf_part(const pack<float, W>& x) {
   using P = pack<float, W>;
-  const P z = x * x;
-  P s = mul_add(z, splat<P>(-0.000597689377f), 0.004990983f);
-  s = mul_add(s, z, -0.0267655718f);
-  s = mul_add(s, z, 0.11281803f);
-  s = mul_add(s, z, -0.376124944f);
-  s = mul_add(s, z, 0.12837915f);
-  const P a = magnitude(x);
-  const P t = select(a > 4.0f, splat<P>(4.0f), a);
-  P l = mul_add(t, splat<P>(-0.000307816433f), 0.00463090781f);
-  l = mul_add(l, t, -0.0330002572f);
-  l = mul_add(l, t, 0.151825578f);
-  l = mul_add(l, t, 0.917173799f);
-  l = mul_add(l, t, 1.62809451f);
-  // 2^-u, of which 1 is at least four times as much, and which is far from the ends of its range.
-  const P u = l * t, biased = ieee<float>::magic - u, f = (ieee<float>::magic - biased) - u;
-  P p = mul_add(f, splat<P>(0.00132764721f), 0.00967554133f);
-  p = mul_add(p, f, 0.0555071327f);
-  p = mul_add(p, f, 0.240221197f);
-  p = mul_add(p, f, 0.693146967f);
-  p = mul_add(p, f, 1.00000007f);
-  const P e = reinterpret<float>(reinterpret<std::int32_t>(p) + (reinterpret<std::int32_t>(biased) << 23));
-  return select(a >= 0.925f, with_sign(1.0f - e, x), mul_add(x, s, x));  // the last one of a NaN
+  using c = ieee<float>;
+  const P t = smaller(splat<P>(3.93f), magnitude(x)), t2 = t * t;
+  const P low = mul_add(t2, mul_add(t, splat<P>(-0.00035341713f), -0.02758846f),
+                        mul_add(t, splat<P>(0.14827181f), 0.91844755f));
+  const P high = mul_add(t2, mul_add(t, splat<P>(-1.7500537e-05f), 0.00020318267f),
+                         mul_add(t, splat<P>(-0.0010173124f), 0.0025637487f));
+  const P l = mul_add(t2 * t2, high, low), u = mul_add(t, splat<P>(1.627907f), separate(t2 * l));
+  // 2^f - 1 with |f| <= 1/2, and 2^-n, which is far from the ends of its range.
+  const P biased = c::magic - u, f = (c::magic - biased) - u, f2 = f * f;
+  P q = mul_add(f2, splat<P>(0.0001538303f), mul_add(f, splat<P>(0.0013387406f), 0.009618308f));
+  q = mul_add(f2, q, mul_add(f, splat<P>(0.055503674f), 0.24022649f));
+  q = mul_add(f, splat<P>(0.6931472f), separate(f2 * q));
+  const P scale = reinterpret<float>((reinterpret<std::int32_t>(biased) << 23) + (c::bias << 23));
+  return with_sign(mul_add(-scale, q, 1.0f - scale), x);
 }
-// 1 - e^-(l |x|) with a quotient in place of l, for every x: e^-u - 1 is as exact as u where u is small.
+// The same by 1 - e^-u, with a quotient.
 template <int W>
 TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {
   using P = pack<double, W>;

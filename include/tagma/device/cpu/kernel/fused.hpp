@@ -147,26 +147,27 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
 [[gnu::cold, gnu::noinline]] inline std::int64_t run_short_rows(const kernel_args& args, const loop_state& s,
                                                                 std::int64_t first, std::int64_t last) {
   alignas(64) std::byte space[bytes_of_copies], made[8 * short_row_of_columns];
-  const std::byte *copy[most_loads], *in[most_loads];
+  const std::byte* in[most_loads];
+  std::int64_t steps[most_loads];
   const std::int64_t n = s.extents.inner, bytes = n * s.result_size;
   const std::int64_t end = s.wide > 0 ? last - s.copies + 1 : last, each = s.wide > 0 ? 1 : s.copies;
-  std::byte* to = space;
+  const std::size_t loads = args.in.size();
+  std::byte *to = space, *out = args.out.data + first * bytes;
   bool apart = true;
-  for (std::size_t l = 0; l < args.in.size(); ++l) {
-    copy[l] = to;
+  for (std::size_t l = 0; l < loads; ++l) {
     apart = apart && args.in[l].data != args.out.data;
+    in[l] = s.repeated[l] ? to : args.in[l].data + first * s.row_steps[l];
+    steps[l] = s.repeated[l] ? 0 : each * s.row_steps[l];
     const std::int64_t row = s.repeated[l] ? n * s.steps[l] : 0;
     for (std::int64_t i = 0; row > 0 && i < s.copies && i < last - first + s.wide; ++i, to += row)
       __builtin_memcpy(to, args.in[l].data, static_cast<std::size_t>(row));
   }
-  for (; first < end; first += each) {
-    for (std::size_t l = 0; l < args.in.size(); ++l)
-      in[l] = s.repeated[l] ? copy[l] : args.in[l].data + first * s.row_steps[l];
-    std::byte* const out = args.out.data + first * bytes;
-    // A result in the place of what is read ends where its row does.
-    const bool beyond = s.wide > 0 && !apart;
+  // A result in the place of what is read ends where its row does.
+  const bool beyond = s.wide > 0 && !apart;
+  for (; first < end; first += each, out += each * bytes) {
     s.span(beyond ? made : out, in, s.wide > 0 ? s.wide : n * (end - first < each ? end - first : each));
     if (beyond) cpu::detail::copy_few(out, made, static_cast<std::size_t>(bytes));
+    for (std::size_t l = 0; l < loads; ++l) in[l] += steps[l];
   }
   return first < last ? first : last;
 }

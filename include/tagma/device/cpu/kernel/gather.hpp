@@ -16,6 +16,7 @@ namespace cpu::detail {
 /// Elements of one word each at some positions.
 template <class Word, class Index>
 void pick(std::byte* to, const std::byte* from, const Index* index, std::int64_t count) {
+#pragma GCC unroll 8
   for (std::int64_t i = 0; i < count; ++i, to += sizeof(Word))
     std::memcpy(to, from + static_cast<std::int64_t>(index[i]) * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
 }
@@ -29,6 +30,12 @@ void pick_rows(std::byte* to, const std::byte* from, std::int64_t rows, const In
     const auto row = static_cast<std::int64_t>(*index);
     copy_short_row(to, from + row * bytes, bytes, rest >= 16 && row < rows);
   }
+}
+
+/// Asks for `bytes` that are soon read in no order, which processors do not foresee.
+inline void ask_for(const std::byte* from, std::int64_t bytes) {
+  constexpr std::int64_t line = 64, most = 16384;
+  for (std::int64_t i = 0; i < bytes && i < most; i += line) __builtin_prefetch(from + i);
 }
 
 template <class Index>
@@ -45,6 +52,8 @@ void gather(const kernel_args& args, const run_context& context) {
       n = count - k < last - i ? count - k : last - i;
       std::byte* const to = args.out.data + i * bytes;
       const std::byte* const rows = args.in[0].data + outer * from.count * bytes;
+      if (bytes <= 8 && 32 * n >= from.count * bytes && outer + 1 < from.outer)
+        ask_for(rows + from.count * bytes, from.count * bytes);
       switch (bytes) {
         case 1:
           pick<std::uint8_t>(to, rows, index + k, n);

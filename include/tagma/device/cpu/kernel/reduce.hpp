@@ -174,7 +174,7 @@ struct join_columns {
   /// Four of doubles with their lanes of NaN would not all be in registers.
   using packs = joined_packs<C, Join, Join::is_extreme && std::is_same_v<C, float>>;
   /// Rows that are joined before the next columns are: results stay in registers, and what is read are neighbours.
-  static constexpr std::int64_t together = 16;
+  static constexpr std::int64_t together = 8;
 
   TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, C* to) {
     for (std::int64_t first = 0; first < rows; first += together, from += together * stride)
@@ -368,8 +368,8 @@ template <class T, class Join>
   std::int64_t per_task = pieces(elements_of_task, each + 1);
   if (shared == last) {
     // Neighbours in memory, and work for all threads. Each column is joined by itself, in whatever task.
-    const std::int64_t even = size / (4 * std::int64_t{context.threads->threads()}) / 32 * 32;
-    const std::int64_t wide = even < 32 ? 32 : even < 256 ? even : 256;
+    const std::int64_t even = size / (2 * std::int64_t{context.threads->threads()}) / 32 * 32;
+    const std::int64_t wide = even < 32 ? 32 : even < 512 ? even : 512;
     per_task = pieces(per_task, wide) * wide;
   }
   context.threads->parallel_for(pieces(size, per_task), [&](std::int64_t t) {

@@ -56,12 +56,23 @@ struct row_sums {
     // What remains of the last pack comes from a copy, as in loops (fused.hpp); behind it is what adds nothing.
     std::int64_t begin = 0;
     if constexpr (W > 8) {
+      constexpr std::int64_t lanes = lanes_of<W>;
       const auto wide_shift = splat<pack<C, W>>(top);
-      for (; begin + W <= n; begin += W) {
+      auto sums = splat<pack<C, W>>(C(0));  // of lanes that are as many as those of `sum`
+      for (; begin + lanes <= n; begin += lanes) {
         const pack<C, W> e = exp_of_negative(load<W>(x + begin) - wide_shift);
-        sum = sum + low_half(e);
-        sum = sum + high_half(e);
+        if constexpr (lanes == 8) {
+          sums = sums + e;
+        } else {
+          sum = sum + low_half(e);
+          sum = sum + high_half(e);
+        }
         if (keep != nullptr) store(keep + begin, e);
+      }
+      if constexpr (lanes == 8) {
+        C eight[8];
+        store(static_cast<C*>(eight), sums);
+        sum = load<8>(static_cast<const C*>(eight));
       }
     }
     T padded[8], kept[8], *end = nullptr;
@@ -176,56 +187,72 @@ TAGMA_INLINE void map_row(const From* x, T* y, std::int64_t n, const P& shift, c
   for (int i = 0; i < rest; ++i) y[whole + i] = out[i];
 }
 
-/// The same of numbers that are wider than their results.
+/// The same by longer packs, of numbers that may be wider than their results.
 template <class Part, int W>
-struct map_widened_row_of {
+struct map_row_of {
   template <class C, class T>
   TAGMA_INLINE static void run(const C* x, T* y, std::int64_t n, C shift_by, C scale_by) {
+    constexpr std::int64_t lanes = lanes_of<W>;
     const auto shift = splat<pack<C, W>>(shift_by), scale = splat<pack<C, W>>(scale_by);
     std::int64_t i = 0;
-    for (; i + W <= n; i += W) store(y + i, Part::of(load<W>(x + i), shift, scale));
+    for (; i + lanes <= n; i += lanes) store(y + i, Part::of(load<W>(x + i), shift, scale));
     const int rest = static_cast<int>(n - i);
     if (rest > 0) store(y + i, Part::of(load<W>(x + i, rest), shift, scale), rest);
   }
 };
-template <class Part>
-using map_widened_row = with_wide<map_widened_row_of<Part, default_width>, map_widened_row_of<Part, wide_width>>;
 template <class C>
-using sums_of_widened_row = with_wide<row_sums<C, default_width>, row_sums<C, wide_width>>;
+inline constexpr int longest_pack = sizeof(C) == 8 ? wide_eight : wide_width;
+template <class Part, class C>
+using map_wide_row = with_wide<map_row_of<Part, default_width>, map_row_of<Part, longest_pack<C>>>;
+template <class C>
+using sums_of_wide_row = with_wide<row_sums<C, default_width>, row_sums<C, longest_pack<C>>>;
 
 template <class T, row_kind Kind>
 struct softmax_rows {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  using part = std::conditional_t<Kind == row_kind::softmax, rest_of_softmax<T>, logarithmic_part>;
+  using part = std::conditional_t<Kind == row_kind::softmax, scaled_part, logarithmic_part>;
+  static constexpr bool is_widened = !std::is_same_v<T, C>;
+
   TAGMA_INLINE static void run(const T* x, T* y, std::int64_t rows, std::int64_t n) {
     if (n <= longest_turned)
       for (; rows >= 8; rows -= 8, x += 8 * n, y += 8 * n) eight(x, y, n);
-    if constexpr (!std::is_same_v<T, C>)
-      if (n <= longest_widened) return run_widened(x, y, rows, n);
-    for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
-      C top{}, total{};
-      T* const kept = Kind == row_kind::softmax ? kept_in(y) : nullptr;
-      dispatch<row_sums<T>>(x, n, &top, &total, kept);
-      const P shift = splat<P>(top);
-      const P scale = Kind == row_kind::softmax ? splat<P>(C(1) / total) : log(splat<P>(total));
-      map_row<part>(kept != nullptr ? kept : x, y, n, shift, scale);
-    }
+    if constexpr (is_widened)
+      if (n > longest_widened) return run_halves(x, y, rows, n);
+    run_long(x, y, rows, n);
   }
 
  private:
-  TAGMA_INLINE static void run_widened(const T* x, T* y, std::int64_t rows, std::int64_t n) {
-    alignas(64) C values[std::size_t{longest_widened}];
-    const std::int64_t whole = (n + wide_width - 1) / wide_width * wide_width;  // behind a row is what adds nothing
+  TAGMA_INLINE static C scale_of(C total) {
+    return Kind == row_kind::softmax ? C(1) / total : static_cast<C>(lane(log(splat<P>(total)), 0));
+  }
+  TAGMA_INLINE static void run_long(const T* x, T* y, std::int64_t rows, std::int64_t n) {
+    alignas(64) C values[is_widened ? std::size_t{longest_widened} : 1];
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
       C top{}, total{};
-      dispatch<convert_elements>(x, static_cast<C*>(values), n);
-      for (std::int64_t i = n; i < whole; ++i) values[i] = -__builtin_huge_valf();
-      dispatch<sums_of_widened_row<C>>(static_cast<const C*>(values), whole, &top, &total,
-                                       Kind == row_kind::softmax ? static_cast<C*>(values) : nullptr);
-      const C scale = Kind == row_kind::softmax ? C(1) / total : lane(log(splat<P>(total)), 0);
-      using rest = std::conditional_t<Kind == row_kind::softmax, scaled_part, logarithmic_part>;
-      dispatch<map_widened_row<rest>>(static_cast<const C*>(values), y, n, top, scale);
+      const C* from = nullptr;
+      C* keep = nullptr;
+      std::int64_t whole = n;
+      if constexpr (is_widened) {
+        dispatch<convert_elements>(x, static_cast<C*>(values), n);
+        whole = (n + wide_width - 1) / wide_width * wide_width;  // behind a row is what adds nothing
+        for (std::int64_t i = n; i < whole; ++i) values[i] = -__builtin_huge_valf();
+        from = keep = values;
+      } else {
+        from = x, keep = y;
+      }
+      if constexpr (Kind != row_kind::softmax) keep = nullptr;
+      dispatch<sums_of_wide_row<C>>(from, whole, &top, &total, keep);
+      dispatch<map_wide_row<part, C>>(static_cast<const C*>(keep != nullptr ? keep : from), y, n, top, scale_of(total));
+    }
+  }
+  /// Rows that are too long to be widened at once.
+  TAGMA_INLINE static void run_halves(const T* x, T* y, std::int64_t rows, std::int64_t n) {
+    using rest = std::conditional_t<Kind == row_kind::softmax, exponential_part, logarithmic_part>;
+    for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+      C top{}, total{};
+      dispatch<row_sums<T>>(x, n, &top, &total, static_cast<T*>(nullptr));
+      map_row<rest>(x, y, n, splat<P>(top), splat<P>(scale_of(total)));
     }
   }
   TAGMA_INLINE static void eight(const T* x, T* y, std::int64_t n) {
