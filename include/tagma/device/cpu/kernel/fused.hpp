@@ -28,7 +28,8 @@ inline constexpr std::int64_t small_task_elements = 16384;
 inline constexpr std::int64_t short_row = 64, short_row_of_columns = 32;
 inline constexpr std::int64_t bytes_of_copies = 8192;
 
-/// Computes `n` neighbouring elements; `in` points at the first element of each tensor that the loop reads.
+/// Computes `n` neighbouring elements, as many as whole packs have; `in` points at the first element of each tensor that
+/// the loop reads.
 using span_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
 
 /// What a load or an operation of a loop gives in each round.
@@ -56,16 +57,6 @@ requires Load::contiguous struct held_load<W, Load> {
     return load<W>(reinterpret_cast<const stored_type*>(from) + i);
   }
 };
-
-/// The last elements of a row, followed by zeros; what is the same for all lanes is held already.
-template <int W, class Load>
-TAGMA_INLINE void pad([[maybe_unused]] std::byte* to, [[maybe_unused]] const std::byte* from,
-                      [[maybe_unused]] std::int64_t i, [[maybe_unused]] std::int64_t n) {
-  if constexpr (Load::contiguous) {
-    constexpr std::size_t size = sizeof(typename Load::stored_type);
-    copy_padded<W, size>(to, from + i * static_cast<std::int64_t>(size), n);
-  }
-}
 
 /// Calls the body of an operation with as many operands as it takes. Each device has its own such function:
 /// nvcc takes none of the GPU that gives vectors.
@@ -130,6 +121,27 @@ struct loop_state final : kernel_state {
   std::int64_t lanes = default_width;    ///< those of the longest packs
 };
 
+/// Computes `n` neighbouring elements. What remains of the last pack goes through copies, with zeros behind it, of which
+/// one is enough for all loops: so much less is compiled for each.
+[[gnu::cold, gnu::noinline]] inline void run_span(const loop_state& s, std::byte* out, const std::byte* const* in,
+                                                  std::size_t loads, std::int64_t n) {
+  const std::int64_t rest = n % s.lanes, whole = n - rest;
+  if (whole > 0) s.span(out, in, whole);
+  if (rest == 0) return;
+  constexpr std::size_t widest = 64;  // bytes of the longest packs
+  alignas(64) std::byte padded[most_loads][widest], made[widest];
+  const std::byte* from[most_loads];
+  for (std::size_t l = 0; l < loads; ++l) {
+    from[l] = in[l];
+    if (s.steps[l] == 0) continue;
+    __builtin_memset(padded[l], 0, widest);
+    copy_few(padded[l], in[l] + whole * s.steps[l], static_cast<std::size_t>(rest * s.steps[l]));
+    from[l] = padded[l];
+  }
+  s.span(made, from, s.lanes);
+  copy_few(out + whole * s.result_size, made, static_cast<std::size_t>(rest * s.result_size));
+}
+
 /// Where the tensors that a loop reads have row `row`.
 inline void point_at_row(const loop_extents& e, const kernel_args& args, std::int64_t row, const std::byte** in) {
   for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data;
@@ -165,8 +177,11 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   // A result in the place of what is read ends where its row does.
   const bool beyond = s.wide > 0 && !apart;
   for (; first < end; first += each, out += each * bytes) {
-    s.span(beyond ? made : out, in, s.wide > 0 ? s.wide : n * (end - first < each ? end - first : each));
-    if (beyond) cpu::detail::copy_few(out, made, static_cast<std::size_t>(bytes));
+    if (s.wide > 0)
+      s.span(beyond ? made : out, in, s.wide);
+    else
+      run_span(s, out, in, loads, n * (end - first < each ? end - first : each));
+    if (beyond) copy_few(out, made, static_cast<std::size_t>(bytes));
     for (std::size_t l = 0; l < loads; ++l) in[l] += steps[l];
   }
   return first < last ? first : last;
@@ -188,7 +203,7 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   for (std::int64_t row = first; row < last; ++row) {
     point_at_row(e, args, row, in);
     std::byte* const out = args.out.data + row * e.inner * s.result_size;
-    s.span(out, in, whole);
+    run_span(s, out, in, args.in.size(), whole);
     if (again == 0) continue;
     for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += again * s.steps[l];
     s.span(out + again * s.result_size, in, s.lanes);
@@ -199,7 +214,7 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
 inline void run_elements(const kernel_args& args, const loop_state& s, std::int64_t first, std::int64_t last) {
   const std::byte* in[most_loads];
   for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data + first * s.steps[l];
-  s.span(args.out.data + first * s.result_size, in, last - first);
+  run_span(s, args.out.data + first * s.result_size, in, args.in.size(), last - first);
 }
 
 /// A part of a loop, of elements or of rows: one copy of the code. Cold, as all around the functions of loops: what is
@@ -291,8 +306,7 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
   using result = typename detail::last_of<Operation...>::stored_type;
 
-  /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains of
-  /// the last pack goes through padded copies, so that there is one copy of the code.
+  /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once.
   template <int W>
   struct body_of {
     static constexpr int lanes = cpu::lanes_of<W>;
@@ -303,31 +317,16 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
     TAGMA_INLINE static void span(std::byte* out, const std::byte* const* in, std::int64_t n, std::index_sequence<L...>,
                                   std::index_sequence<O...>, const cpu::detail::held_load<W, Load>&... load) {
       constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
-      constexpr std::size_t widest = 8 * lanes;
-      alignas(64) std::byte padded[load_count + 1][widest];
-      const std::byte* from[load_count + 1]{in[L]...};
-      std::byte* to = out;
-      const std::int64_t rest = n % lanes;
-      for (std::int64_t count = n - rest;;) {
-        for (std::int64_t i = 0; i < count; i += lanes) {
-          slots s;
-          ((detail::slot<static_cast<int>(L)>(s) = load(from[L], i)), ...);
-          (cpu::detail::compute_slot<W, static_cast<int>(load_count + O)>(s, Operation{}), ...);
-          store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
-        }
-        if (to != out) {
-          return cpu::detail::copy_rest<sizeof(result)>(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)),
-                                                        to, rest);
-        }
-        if (rest == 0) return;
-        (cpu::detail::pad<W, Load>(padded[L], from[L], n - rest, rest), ...);
-        ((from[L] = padded[L]), ...);
-        to = padded[load_count];
-        count = lanes;
+      const std::byte* const from[load_count + 1]{in[L]...};  // which no store changes
+      for (std::int64_t i = 0; i < n; i += lanes) {
+        slots s;
+        ((detail::slot<static_cast<int>(L)>(s) = load(from[L], i)), ...);
+        (cpu::detail::compute_slot<W, static_cast<int>(load_count + O)>(s, Operation{}), ...);
+        store(reinterpret_cast<result*>(out) + i, detail::slot<last_slot>(s));
       }
     }
     TAGMA_INLINE static void run(std::byte* out, const std::byte* const* in, std::int64_t n) {
-      if (n > 0) start(out, in, n, std::make_index_sequence<load_count>{});
+      start(out, in, n, std::make_index_sequence<load_count>{});
     }
     template <std::size_t... L>
     TAGMA_INLINE static void start(std::byte* out, const std::byte* const* in, std::int64_t n,

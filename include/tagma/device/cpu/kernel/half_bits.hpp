@@ -47,7 +47,7 @@ struct half_bits<ir::key<op::relu>> {
   }
 };
 
-/// What computes neighbouring elements.
+/// What computes neighbouring elements, as many as whole packs have.
 using bits_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
 
 /// The loop of an operation, if it is one of these.
@@ -66,18 +66,8 @@ struct loop_of_bits<types<load_of<Type, true>>, types<operation_of<Operation, Ty
   TAGMA_INLINE static void run(std::byte* out, const std::byte* const* in, std::int64_t n) {
     auto* const to = reinterpret_cast<std::int16_t*>(out);
     const auto* const from = reinterpret_cast<const std::int16_t*>(in[0]);
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) each(to + i, from + i);
-    if (i == n) return;
-    alignas(64) std::int16_t rest[std::size_t{lanes}];
-    copy_padded<lanes, 2>(rest, from + i, n - i);
-    each(rest, rest);
-    copy_rest<2>(to + i, rest, n - i);
-  }
-
- private:
-  TAGMA_INLINE static void each(std::int16_t* to, const std::int16_t* from) {
-    store(to, half_bits<Operation>::template apply<stored<Type>>(load<lanes>(from)));
+    for (std::int64_t i = 0; i < n; i += lanes)
+      store(to + i, half_bits<Operation>::template apply<stored<Type>>(load<lanes>(from + i)));
   }
 };
 
