@@ -31922,7 +31922,7 @@ TAGMA_COLD TAGMA_DECL bool thread_pool::somebody_for_small() {
   if (awake_.load(memory_order::relaxed) > 0) return true;
   // Threads that do this at once may lose one of their counts.
   const std::int64_t now = runtime::now_ns(), before = last_missed_.exchange(now, memory_order::relaxed);
-  const int missed = now - before < runtime::wait_word::soon ? missed_.load(memory_order::relaxed) + 1 : 1;
+  const int missed = now - before < patience_ns ? missed_.load(memory_order::relaxed) + 1 : 1;
   missed_.store(missed < most_missed ? missed : 0, memory_order::relaxed);
   return missed >= most_missed;
 }
@@ -33971,7 +33971,7 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> exp_of_negative_part(const pack<T, W>& argument) {
   using P = pack<T, W>;
   using c = ieee<T>;
-  const P x = select(argument < c::exp_normal, splat<P>(c::exp_normal), argument);
+  const P x = larger(splat<P>(c::exp_normal), argument);
   P r, n, biased;
   reduce_exp(x, r, n, biased);
   const P y = mul_add(r * r, exp_tail(r), r) + T{1};
@@ -34127,34 +34127,27 @@ TAGMA_INLINE pack<T, W> softplus_part(const pack<T, W>& x) {
   return max(x, splat<pack<T, W>>(T{0})) + log1p_part(bounded_exp(-magnitude(x)));
 }
 
-// erf(x) / x - 1 in x^2 below the limit; above it -ln(erfc(x)) / x, of floats to the base 2.
+// 1 - 2^-u for every x, where u = -log2(erfc(|x|)) is a polynomial: 2^-u - 1 is as exact as u where u is small. Terms
+// by pairs, so that fewer operations wait for each other; of two products that are added, the greater is not rounded.
 template <int W>
 TAGMA_INLINE pack<float, W> erf_part(const pack<float, W>& x) {
   using P = pack<float, W>;
-  const P z = x * x;
-  P s = mul_add(z, splat<P>(-0.000597689377f), 0.004990983f);
-  s = mul_add(s, z, -0.0267655718f);
-  s = mul_add(s, z, 0.11281803f);
-  s = mul_add(s, z, -0.376124944f);
-  s = mul_add(s, z, 0.12837915f);
-  const P a = magnitude(x);
-  const P t = select(a > 4.0f, splat<P>(4.0f), a);
-  P l = mul_add(t, splat<P>(-0.000307816433f), 0.00463090781f);
-  l = mul_add(l, t, -0.0330002572f);
-  l = mul_add(l, t, 0.151825578f);
-  l = mul_add(l, t, 0.917173799f);
-  l = mul_add(l, t, 1.62809451f);
-  // 2^-u, of which 1 is at least four times as much, and which is far from the ends of its range.
-  const P u = l * t, biased = ieee<float>::magic - u, f = (ieee<float>::magic - biased) - u;
-  P p = mul_add(f, splat<P>(0.00132764721f), 0.00967554133f);
-  p = mul_add(p, f, 0.0555071327f);
-  p = mul_add(p, f, 0.240221197f);
-  p = mul_add(p, f, 0.693146967f);
-  p = mul_add(p, f, 1.00000007f);
-  const P e = reinterpret<float>(reinterpret<std::int32_t>(p) + (reinterpret<std::int32_t>(biased) << 23));
-  return select(a >= 0.925f, with_sign(1.0f - e, x), mul_add(x, s, x));  // the last one of a NaN
+  using c = ieee<float>;
+  const P t = smaller(splat<P>(3.93f), magnitude(x)), t2 = t * t;
+  const P low =
+      mul_add(t2, mul_add(t, splat<P>(-0.00035341713f), -0.02758846f), mul_add(t, splat<P>(0.14827181f), 0.91844755f));
+  const P high = mul_add(t2, mul_add(t, splat<P>(-1.7500537e-05f), 0.00020318267f),
+                         mul_add(t, splat<P>(-0.0010173124f), 0.0025637487f));
+  const P l = mul_add(t2 * t2, high, low), u = mul_add(t, splat<P>(1.627907f), separate(t2 * l));
+  // 2^f - 1 with |f| <= 1/2, and 2^-n, which is far from the ends of its range.
+  const P biased = c::magic - u, f = (c::magic - biased) - u, f2 = f * f;
+  P q = mul_add(f2, splat<P>(0.0001538303f), mul_add(f, splat<P>(0.0013387406f), 0.009618308f));
+  q = mul_add(f2, q, mul_add(f, splat<P>(0.055503674f), 0.24022649f));
+  q = mul_add(f, splat<P>(0.6931472f), separate(f2 * q));
+  const P scale = reinterpret<float>((reinterpret<std::int32_t>(biased) << 23) + (c::bias << 23));
+  return with_sign(mul_add(-scale, q, 1.0f - scale), x);
 }
-// 1 - e^-(l |x|) with a quotient in place of l, for every x: e^-u - 1 is as exact as u where u is small.
+// The same by 1 - e^-u, with a quotient.
 template <int W>
 TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {
   using P = pack<double, W>;
@@ -34517,7 +34510,7 @@ TAGMA_PACK_AND_SCALAR_FUNCTION(log)
 TAGMA_PACK_AND_SCALAR_FUNCTION(log1p)
 /// The hyperbolic tangent; within 3 ulp.
 TAGMA_PACK_AND_SCALAR_FUNCTION(tanh)
-/// The error function; within 2 ulp.
+/// The error function; within 2 ulp, of floats within 2.75 where there is no FMA.
 TAGMA_PACK_AND_SCALAR_FUNCTION(erf)
 /// The sine of radians; within 2 ulp. Elements beyond 16384 (floats) or 65536 in magnitude take a slower path.
 TAGMA_PACK_AND_SCALAR_FUNCTION(sin)
@@ -37095,6 +37088,7 @@ struct product_split {
   std::int64_t across = 1, parts = 1;
   std::int64_t all_rows, all_columns;
   bool few;
+  runtime::helpers help = runtime::helpers::woken;
 
   /// @param repeated threads that help with one call are still there at the next
   /// @param few      the parts are for `few_rows_product`: whole tiles of columns, since few rows cost what reading the
@@ -37238,9 +37232,12 @@ TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t 
                                                    bool few_rows_or_terms)
     : rows(m), columns(n), all_rows(m), all_columns(n), few(few_rows_or_terms) {
   if (few) {
-    const std::int64_t wanted = n * (m > k ? m : k) / (repeated ? 1 << 15 : 1 << 17);
-    if (wanted < 2) return;
-    const std::int64_t most = wanted < 8 ? wanted : 8;
+    const std::int64_t elements = n * (m > k ? m : k), wanted = elements / (repeated ? 1 << 15 : 1 << 17);
+    if (wanted < 2) {
+      if (elements < 1 << 16) return;
+      help = runtime::helpers::awake;
+    }
+    const std::int64_t most = wanted < 2 ? 2 : wanted < 8 ? wanted : 8;
     n = n / least_columns;
     if (m > few_rows)
       rows = pieces(m, most);
@@ -37250,7 +37247,11 @@ TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t 
   } else {
     // By multiplications, below which sharing costs more than it gains. Matrices in memory have fewer than 2^63.
     std::int64_t wanted = m * n * k / (repeated ? 1000000 : 4000000);
-    if (wanted < 2) return;
+    if (wanted < 2) {
+      if (m * n * k < 1000000) return;
+      help = runtime::helpers::awake;
+      wanted = 2;
+    }
     for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
   }
   across = pieces(n, columns);
@@ -37611,7 +37612,8 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
       conv_problem parts = p;
       if (!plays(role, conv_role::filter_gradient)) parts.split_finely(1e6);
       conv_problem banded = parts;
-      if (plays(role, conv_role::forward)) banded.split_rows(8, 2e6);
+      // Windows of one channel have little to multiply for what is read.
+      if (plays(role, conv_role::forward)) banded.split_rows(8, p.groups > 1 ? 5e5 : 2e6);
       state->library = onednn_convolution::make(banded, role, state->after, lasting, threads);
       if (state->library == nullptr && banded.bands > 1)
         state->library = onednn_convolution::make(parts, role, state->after, lasting, threads);
@@ -37983,6 +37985,7 @@ namespace cpu::detail {
 /// Elements of one word each at some positions.
 template <class Word, class Index>
 void pick(std::byte* to, const std::byte* from, const Index* index, std::int64_t count) {
+#pragma GCC unroll 8
   for (std::int64_t i = 0; i < count; ++i, to += sizeof(Word))
     std::memcpy(to, from + static_cast<std::int64_t>(index[i]) * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
 }
@@ -37996,6 +37999,12 @@ void pick_rows(std::byte* to, const std::byte* from, std::int64_t rows, const In
     const auto row = static_cast<std::int64_t>(*index);
     copy_short_row(to, from + row * bytes, bytes, rest >= 16 && row < rows);
   }
+}
+
+/// Asks for `bytes` that are soon read in no order, which processors do not foresee.
+inline void ask_for(const std::byte* from, std::int64_t bytes) {
+  constexpr std::int64_t line = 64, most = 16384;
+  for (std::int64_t i = 0; i < bytes && i < most; i += line) __builtin_prefetch(from + i);
 }
 
 template <class Index>
@@ -38012,6 +38021,8 @@ void gather(const kernel_args& args, const run_context& context) {
       n = count - k < last - i ? count - k : last - i;
       std::byte* const to = args.out.data + i * bytes;
       const std::byte* const rows = args.in[0].data + outer * from.count * bytes;
+      if (bytes <= 8 && 32 * n >= from.count * bytes && outer + 1 < from.outer)
+        ask_for(rows + from.count * bytes, from.count * bytes);
       switch (bytes) {
         case 1:
           pick<std::uint8_t>(to, rows, index + k, n);
@@ -38928,7 +38939,8 @@ void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context
     if (const std::int64_t parts = parts_of_terms(g); parts > 1) return add_parts_of_terms(g, parts, context);
   const product_split split(g.m, g.n, g.k, repeated, few);
   if (split.parts == 1) return gemm(g, few);
-  context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t), few); });
+  context.threads->parallel_for(
+      split.parts, [&](std::int64_t t) { gemm(split.part(g, t), few); }, split.help);
 }
 
 /// The product of two matrices.
@@ -39072,7 +39084,7 @@ void multiply_halves(const gemm_args<T>& g, const half_product<T>& state, bool r
       const gemm_args<T> one = split.part(g, t);
       dispatch<few_rows_of_halves<T>, const gemm_args<T>*>(&one);
     };
-    return split.parts == 1 ? part(0) : context.threads->parallel_for(split.parts, part);
+    return split.parts == 1 ? part(0) : context.threads->parallel_for(split.parts, part, split.help);
   }
   const widened_blocks<T> blocks(g);
   blocks.widen(state.values.data(), context);
@@ -39647,7 +39659,7 @@ struct join_columns {
   /// Four of doubles with their lanes of NaN would not all be in registers.
   using packs = joined_packs<C, Join, Join::is_extreme && std::is_same_v<C, float>>;
   /// Rows that are joined before the next columns are: results stay in registers, and what is read are neighbours.
-  static constexpr std::int64_t together = 16;
+  static constexpr std::int64_t together = 8;
 
   TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, C* to) {
     for (std::int64_t first = 0; first < rows; first += together, from += together * stride)
@@ -39841,8 +39853,8 @@ template <class T, class Join>
   std::int64_t per_task = pieces(elements_of_task, each + 1);
   if (shared == last) {
     // Neighbours in memory, and work for all threads. Each column is joined by itself, in whatever task.
-    const std::int64_t even = size / (4 * std::int64_t{context.threads->threads()}) / 32 * 32;
-    const std::int64_t wide = even < 32 ? 32 : even < 256 ? even : 256;
+    const std::int64_t even = size / (2 * std::int64_t{context.threads->threads()}) / 32 * 32;
+    const std::int64_t wide = even < 32 ? 32 : even < 512 ? even : 512;
     per_task = pieces(per_task, wide) * wide;
   }
   context.threads->parallel_for(pieces(size, per_task), [&](std::int64_t t) {
@@ -41597,12 +41609,23 @@ struct row_sums {
     // What remains of the last pack comes from a copy, as in loops (fused.hpp); behind it is what adds nothing.
     std::int64_t begin = 0;
     if constexpr (W > 8) {
+      constexpr std::int64_t lanes = lanes_of<W>;
       const auto wide_shift = splat<pack<C, W>>(top);
-      for (; begin + W <= n; begin += W) {
+      auto sums = splat<pack<C, W>>(C(0));  // of lanes that are as many as those of `sum`
+      for (; begin + lanes <= n; begin += lanes) {
         const pack<C, W> e = exp_of_negative(load<W>(x + begin) - wide_shift);
-        sum = sum + low_half(e);
-        sum = sum + high_half(e);
+        if constexpr (lanes == 8) {
+          sums = sums + e;
+        } else {
+          sum = sum + low_half(e);
+          sum = sum + high_half(e);
+        }
         if (keep != nullptr) store(keep + begin, e);
+      }
+      if constexpr (lanes == 8) {
+        C eight[8];
+        store(static_cast<C*>(eight), sums);
+        sum = load<8>(static_cast<const C*>(eight));
       }
     }
     T padded[8], kept[8], *end = nullptr;
@@ -41717,56 +41740,72 @@ TAGMA_INLINE void map_row(const From* x, T* y, std::int64_t n, const P& shift, c
   for (int i = 0; i < rest; ++i) y[whole + i] = out[i];
 }
 
-/// The same of numbers that are wider than their results.
+/// The same by longer packs, of numbers that may be wider than their results.
 template <class Part, int W>
-struct map_widened_row_of {
+struct map_row_of {
   template <class C, class T>
   TAGMA_INLINE static void run(const C* x, T* y, std::int64_t n, C shift_by, C scale_by) {
+    constexpr std::int64_t lanes = lanes_of<W>;
     const auto shift = splat<pack<C, W>>(shift_by), scale = splat<pack<C, W>>(scale_by);
     std::int64_t i = 0;
-    for (; i + W <= n; i += W) store(y + i, Part::of(load<W>(x + i), shift, scale));
+    for (; i + lanes <= n; i += lanes) store(y + i, Part::of(load<W>(x + i), shift, scale));
     const int rest = static_cast<int>(n - i);
     if (rest > 0) store(y + i, Part::of(load<W>(x + i, rest), shift, scale), rest);
   }
 };
-template <class Part>
-using map_widened_row = with_wide<map_widened_row_of<Part, default_width>, map_widened_row_of<Part, wide_width>>;
 template <class C>
-using sums_of_widened_row = with_wide<row_sums<C, default_width>, row_sums<C, wide_width>>;
+inline constexpr int longest_pack = sizeof(C) == 8 ? wide_eight : wide_width;
+template <class Part, class C>
+using map_wide_row = with_wide<map_row_of<Part, default_width>, map_row_of<Part, longest_pack<C>>>;
+template <class C>
+using sums_of_wide_row = with_wide<row_sums<C, default_width>, row_sums<C, longest_pack<C>>>;
 
 template <class T, row_kind Kind>
 struct softmax_rows {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  using part = std::conditional_t<Kind == row_kind::softmax, rest_of_softmax<T>, logarithmic_part>;
+  using part = std::conditional_t<Kind == row_kind::softmax, scaled_part, logarithmic_part>;
+  static constexpr bool is_widened = !std::is_same_v<T, C>;
+
   TAGMA_INLINE static void run(const T* x, T* y, std::int64_t rows, std::int64_t n) {
     if (n <= longest_turned)
       for (; rows >= 8; rows -= 8, x += 8 * n, y += 8 * n) eight(x, y, n);
-    if constexpr (!std::is_same_v<T, C>)
-      if (n <= longest_widened) return run_widened(x, y, rows, n);
-    for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
-      C top{}, total{};
-      T* const kept = Kind == row_kind::softmax ? kept_in(y) : nullptr;
-      dispatch<row_sums<T>>(x, n, &top, &total, kept);
-      const P shift = splat<P>(top);
-      const P scale = Kind == row_kind::softmax ? splat<P>(C(1) / total) : log(splat<P>(total));
-      map_row<part>(kept != nullptr ? kept : x, y, n, shift, scale);
-    }
+    if constexpr (is_widened)
+      if (n > longest_widened) return run_halves(x, y, rows, n);
+    run_long(x, y, rows, n);
   }
 
  private:
-  TAGMA_INLINE static void run_widened(const T* x, T* y, std::int64_t rows, std::int64_t n) {
-    alignas(64) C values[std::size_t{longest_widened}];
-    const std::int64_t whole = (n + wide_width - 1) / wide_width * wide_width;  // behind a row is what adds nothing
+  TAGMA_INLINE static C scale_of(C total) {
+    return Kind == row_kind::softmax ? C(1) / total : static_cast<C>(lane(log(splat<P>(total)), 0));
+  }
+  TAGMA_INLINE static void run_long(const T* x, T* y, std::int64_t rows, std::int64_t n) {
+    alignas(64) C values[is_widened ? std::size_t{longest_widened} : 1];
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
       C top{}, total{};
-      dispatch<convert_elements>(x, static_cast<C*>(values), n);
-      for (std::int64_t i = n; i < whole; ++i) values[i] = -__builtin_huge_valf();
-      dispatch<sums_of_widened_row<C>>(static_cast<const C*>(values), whole, &top, &total,
-                                       Kind == row_kind::softmax ? static_cast<C*>(values) : nullptr);
-      const C scale = Kind == row_kind::softmax ? C(1) / total : lane(log(splat<P>(total)), 0);
-      using rest = std::conditional_t<Kind == row_kind::softmax, scaled_part, logarithmic_part>;
-      dispatch<map_widened_row<rest>>(static_cast<const C*>(values), y, n, top, scale);
+      const C* from = nullptr;
+      C* keep = nullptr;
+      std::int64_t whole = n;
+      if constexpr (is_widened) {
+        dispatch<convert_elements>(x, static_cast<C*>(values), n);
+        whole = (n + wide_width - 1) / wide_width * wide_width;  // behind a row is what adds nothing
+        for (std::int64_t i = n; i < whole; ++i) values[i] = -__builtin_huge_valf();
+        from = keep = values;
+      } else {
+        from = x, keep = y;
+      }
+      if constexpr (Kind != row_kind::softmax) keep = nullptr;
+      dispatch<sums_of_wide_row<C>>(from, whole, &top, &total, keep);
+      dispatch<map_wide_row<part, C>>(static_cast<const C*>(keep != nullptr ? keep : from), y, n, top, scale_of(total));
+    }
+  }
+  /// Rows that are too long to be widened at once.
+  TAGMA_INLINE static void run_halves(const T* x, T* y, std::int64_t rows, std::int64_t n) {
+    using rest = std::conditional_t<Kind == row_kind::softmax, exponential_part, logarithmic_part>;
+    for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+      C top{}, total{};
+      dispatch<row_sums<T>>(x, n, &top, &total, static_cast<T*>(nullptr));
+      map_row<rest>(x, y, n, splat<P>(top), splat<P>(scale_of(total)));
     }
   }
   TAGMA_INLINE static void eight(const T* x, T* y, std::int64_t n) {
@@ -42701,7 +42740,7 @@ struct half_bits<ir::key<op::relu>> {
   }
 };
 
-/// What computes neighbouring elements.
+/// What computes neighbouring elements, as many as whole packs have.
 using bits_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
 
 /// The loop of an operation, if it is one of these.
@@ -42720,18 +42759,8 @@ struct loop_of_bits<types<load_of<Type, true>>, types<operation_of<Operation, Ty
   TAGMA_INLINE static void run(std::byte* out, const std::byte* const* in, std::int64_t n) {
     auto* const to = reinterpret_cast<std::int16_t*>(out);
     const auto* const from = reinterpret_cast<const std::int16_t*>(in[0]);
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) each(to + i, from + i);
-    if (i == n) return;
-    alignas(64) std::int16_t rest[std::size_t{lanes}];
-    copy_padded<lanes, 2>(rest, from + i, n - i);
-    each(rest, rest);
-    copy_rest<2>(to + i, rest, n - i);
-  }
-
- private:
-  TAGMA_INLINE static void each(std::int16_t* to, const std::int16_t* from) {
-    store(to, half_bits<Operation>::template apply<stored<Type>>(load<lanes>(from)));
+    for (std::int64_t i = 0; i < n; i += lanes)
+      store(to + i, half_bits<Operation>::template apply<stored<Type>>(load<lanes>(from + i)));
   }
 };
 
@@ -42972,7 +43001,8 @@ inline constexpr std::int64_t small_task_elements = 16384;
 inline constexpr std::int64_t short_row = 64, short_row_of_columns = 32;
 inline constexpr std::int64_t bytes_of_copies = 8192;
 
-/// Computes `n` neighbouring elements; `in` points at the first element of each tensor that the loop reads.
+/// Computes `n` neighbouring elements, as many as whole packs have; `in` points at the first element of each tensor
+/// that the loop reads.
 using span_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
 
 /// What a load or an operation of a loop gives in each round.
@@ -43000,16 +43030,6 @@ requires Load::contiguous struct held_load<W, Load> {
     return load<W>(reinterpret_cast<const stored_type*>(from) + i);
   }
 };
-
-/// The last elements of a row, followed by zeros; what is the same for all lanes is held already.
-template <int W, class Load>
-TAGMA_INLINE void pad([[maybe_unused]] std::byte* to, [[maybe_unused]] const std::byte* from,
-                      [[maybe_unused]] std::int64_t i, [[maybe_unused]] std::int64_t n) {
-  if constexpr (Load::contiguous) {
-    constexpr std::size_t size = sizeof(typename Load::stored_type);
-    copy_padded<W, size>(to, from + i * static_cast<std::int64_t>(size), n);
-  }
-}
 
 /// Calls the body of an operation with as many operands as it takes. Each device has its own such function:
 /// nvcc takes none of the GPU that gives vectors.
@@ -43074,6 +43094,27 @@ struct loop_state final : kernel_state {
   std::int64_t lanes = default_width;    ///< those of the longest packs
 };
 
+/// Computes `n` neighbouring elements. What remains of the last pack goes through copies, with zeros behind it, of
+/// which one is enough for all loops: so much less is compiled for each.
+[[gnu::cold, gnu::noinline]] inline void run_span(const loop_state& s, std::byte* out, const std::byte* const* in,
+                                                  std::size_t loads, std::int64_t n) {
+  const std::int64_t rest = n % s.lanes, whole = n - rest;
+  if (whole > 0) s.span(out, in, whole);
+  if (rest == 0) return;
+  constexpr std::size_t widest = 64;  // bytes of the longest packs
+  alignas(64) std::byte padded[most_loads][widest], made[widest];
+  const std::byte* from[most_loads];
+  for (std::size_t l = 0; l < loads; ++l) {
+    from[l] = in[l];
+    if (s.steps[l] == 0) continue;
+    __builtin_memset(padded[l], 0, widest);
+    copy_few(padded[l], in[l] + whole * s.steps[l], static_cast<std::size_t>(rest * s.steps[l]));
+    from[l] = padded[l];
+  }
+  s.span(made, from, s.lanes);
+  copy_few(out + whole * s.result_size, made, static_cast<std::size_t>(rest * s.result_size));
+}
+
 /// Where the tensors that a loop reads have row `row`.
 inline void point_at_row(const loop_extents& e, const kernel_args& args, std::int64_t row, const std::byte** in) {
   for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data;
@@ -43091,26 +43132,30 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
 [[gnu::cold, gnu::noinline]] inline std::int64_t run_short_rows(const kernel_args& args, const loop_state& s,
                                                                 std::int64_t first, std::int64_t last) {
   alignas(64) std::byte space[bytes_of_copies], made[8 * short_row_of_columns];
-  const std::byte *copy[most_loads], *in[most_loads];
+  const std::byte* in[most_loads];
+  std::int64_t steps[most_loads];
   const std::int64_t n = s.extents.inner, bytes = n * s.result_size;
   const std::int64_t end = s.wide > 0 ? last - s.copies + 1 : last, each = s.wide > 0 ? 1 : s.copies;
-  std::byte* to = space;
+  const std::size_t loads = args.in.size();
+  std::byte *to = space, *out = args.out.data + first * bytes;
   bool apart = true;
-  for (std::size_t l = 0; l < args.in.size(); ++l) {
-    copy[l] = to;
+  for (std::size_t l = 0; l < loads; ++l) {
     apart = apart && args.in[l].data != args.out.data;
+    in[l] = s.repeated[l] ? to : args.in[l].data + first * s.row_steps[l];
+    steps[l] = s.repeated[l] ? 0 : each * s.row_steps[l];
     const std::int64_t row = s.repeated[l] ? n * s.steps[l] : 0;
     for (std::int64_t i = 0; row > 0 && i < s.copies && i < last - first + s.wide; ++i, to += row)
       __builtin_memcpy(to, args.in[l].data, static_cast<std::size_t>(row));
   }
-  for (; first < end; first += each) {
-    for (std::size_t l = 0; l < args.in.size(); ++l)
-      in[l] = s.repeated[l] ? copy[l] : args.in[l].data + first * s.row_steps[l];
-    std::byte* const out = args.out.data + first * bytes;
-    // A result in the place of what is read ends where its row does.
-    const bool beyond = s.wide > 0 && !apart;
-    s.span(beyond ? made : out, in, s.wide > 0 ? s.wide : n * (end - first < each ? end - first : each));
-    if (beyond) cpu::detail::copy_few(out, made, static_cast<std::size_t>(bytes));
+  // A result in the place of what is read ends where its row does.
+  const bool beyond = s.wide > 0 && !apart;
+  for (; first < end; first += each, out += each * bytes) {
+    if (s.wide > 0)
+      s.span(beyond ? made : out, in, s.wide);
+    else
+      run_span(s, out, in, loads, n * (end - first < each ? end - first : each));
+    if (beyond) copy_few(out, made, static_cast<std::size_t>(bytes));
+    for (std::size_t l = 0; l < loads; ++l) in[l] += steps[l];
   }
   return first < last ? first : last;
 }
@@ -43131,7 +43176,7 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   for (std::int64_t row = first; row < last; ++row) {
     point_at_row(e, args, row, in);
     std::byte* const out = args.out.data + row * e.inner * s.result_size;
-    s.span(out, in, whole);
+    run_span(s, out, in, args.in.size(), whole);
     if (again == 0) continue;
     for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += again * s.steps[l];
     s.span(out + again * s.result_size, in, s.lanes);
@@ -43142,7 +43187,7 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
 inline void run_elements(const kernel_args& args, const loop_state& s, std::int64_t first, std::int64_t last) {
   const std::byte* in[most_loads];
   for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data + first * s.steps[l];
-  s.span(args.out.data + first * s.result_size, in, last - first);
+  run_span(s, args.out.data + first * s.result_size, in, args.in.size(), last - first);
 }
 
 /// A part of a loop, of elements or of rows: one copy of the code. Cold, as all around the functions of loops: what is
@@ -43234,8 +43279,7 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
   using result = typename detail::last_of<Operation...>::stored_type;
 
-  /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains of
-  /// the last pack goes through padded copies, so that there is one copy of the code.
+  /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once.
   template <int W>
   struct body_of {
     static constexpr int lanes = cpu::lanes_of<W>;
@@ -43246,31 +43290,16 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
     TAGMA_INLINE static void span(std::byte* out, const std::byte* const* in, std::int64_t n, std::index_sequence<L...>,
                                   std::index_sequence<O...>, const cpu::detail::held_load<W, Load>&... load) {
       constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
-      constexpr std::size_t widest = 8 * lanes;
-      alignas(64) std::byte padded[load_count + 1][widest];
-      const std::byte* from[load_count + 1]{in[L]...};
-      std::byte* to = out;
-      const std::int64_t rest = n % lanes;
-      for (std::int64_t count = n - rest;;) {
-        for (std::int64_t i = 0; i < count; i += lanes) {
-          slots s;
-          ((detail::slot<static_cast<int>(L)>(s) = load(from[L], i)), ...);
-          (cpu::detail::compute_slot<W, static_cast<int>(load_count + O)>(s, Operation{}), ...);
-          store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
-        }
-        if (to != out) {
-          return cpu::detail::copy_rest<sizeof(result)>(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)),
-                                                        to, rest);
-        }
-        if (rest == 0) return;
-        (cpu::detail::pad<W, Load>(padded[L], from[L], n - rest, rest), ...);
-        ((from[L] = padded[L]), ...);
-        to = padded[load_count];
-        count = lanes;
+      const std::byte* const from[load_count + 1]{in[L]...};  // which no store changes
+      for (std::int64_t i = 0; i < n; i += lanes) {
+        slots s;
+        ((detail::slot<static_cast<int>(L)>(s) = load(from[L], i)), ...);
+        (cpu::detail::compute_slot<W, static_cast<int>(load_count + O)>(s, Operation{}), ...);
+        store(reinterpret_cast<result*>(out) + i, detail::slot<last_slot>(s));
       }
     }
     TAGMA_INLINE static void run(std::byte* out, const std::byte* const* in, std::int64_t n) {
-      if (n > 0) start(out, in, n, std::make_index_sequence<load_count>{});
+      start(out, in, n, std::make_index_sequence<load_count>{});
     }
     template <std::size_t... L>
     TAGMA_INLINE static void start(std::byte* out, const std::byte* const* in, std::int64_t n,

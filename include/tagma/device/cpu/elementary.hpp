@@ -278,15 +278,15 @@ TAGMA_INLINE pack<T, W> softplus_part(const pack<T, W>& x) {
   return max(x, splat<pack<T, W>>(T{0})) + log1p_part(bounded_exp(-magnitude(x)));
 }
 
-// 1 - 2^-u for every x, where u = -log2(erfc(|x|)) is a polynomial: 2^-u - 1 is as exact as u where u is small. Terms by
-// pairs, so that fewer operations wait for each other; of two products that are added, the greater is not rounded.
+// 1 - 2^-u for every x, where u = -log2(erfc(|x|)) is a polynomial: 2^-u - 1 is as exact as u where u is small. Terms
+// by pairs, so that fewer operations wait for each other; of two products that are added, the greater is not rounded.
 template <int W>
 TAGMA_INLINE pack<float, W> erf_part(const pack<float, W>& x) {
   using P = pack<float, W>;
   using c = ieee<float>;
   const P t = smaller(splat<P>(3.93f), magnitude(x)), t2 = t * t;
-  const P low = mul_add(t2, mul_add(t, splat<P>(-0.00035341713f), -0.02758846f),
-                        mul_add(t, splat<P>(0.14827181f), 0.91844755f));
+  const P low =
+      mul_add(t2, mul_add(t, splat<P>(-0.00035341713f), -0.02758846f), mul_add(t, splat<P>(0.14827181f), 0.91844755f));
   const P high = mul_add(t2, mul_add(t, splat<P>(-1.7500537e-05f), 0.00020318267f),
                          mul_add(t, splat<P>(-0.0010173124f), 0.0025637487f));
   const P l = mul_add(t2 * t2, high, low), u = mul_add(t, splat<P>(1.627907f), separate(t2 * l));

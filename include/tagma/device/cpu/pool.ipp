@@ -107,7 +107,7 @@ TAGMA_COLD TAGMA_DECL bool thread_pool::somebody_for_small() {
   if (awake_.load(memory_order::relaxed) > 0) return true;
   // Threads that do this at once may lose one of their counts.
   const std::int64_t now = runtime::now_ns(), before = last_missed_.exchange(now, memory_order::relaxed);
-  const int missed = now - before < runtime::wait_word::soon ? missed_.load(memory_order::relaxed) + 1 : 1;
+  const int missed = now - before < patience_ns ? missed_.load(memory_order::relaxed) + 1 : 1;
   missed_.store(missed < most_missed ? missed : 0, memory_order::relaxed);
   return missed >= most_missed;
 }

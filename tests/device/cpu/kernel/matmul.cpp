@@ -77,6 +77,19 @@ TEMPLATE_TEST_CASE("large products are split, and threads do not change their by
   CHECK(distance(one, naive_product(a, b, false, false, one.dims())) < (sizeof(T) == 4 ? 1e-4 : 1e-12));
 }
 
+TEST_CASE("products that whoever is awake helps with are split, and threads do not change their bytes") {
+  for (const auto& [m, k, n] : {std::array<tg::extent, 3>{16, 784, 300}, {64, 300, 100}, {1, 784, 300}, {3, 333, 790}}) {
+    const auto a = scattered<float>({m, k}, -1, 1, 1), b = scattered<float>({k, n}, -1, 1, 2);
+    tg::tensor<float> one(tg::shape{m, n}), four(tg::shape{m, n});
+    const tg::device::cpu::detail::product_split split(m, n, k, false, m == 1);
+    if (m != 3) CHECK((split.parts == 2 && split.help == tg::runtime::helpers::awake));
+    tg::test::call_with<tg::op::matmul>({.threads = 1}, one, {0, 0}, a, b);
+    tg::test::call_with<tg::op::matmul>({.threads = 4}, four, {0, 0}, a, b);
+    CHECK(std::equal(one.span().begin(), one.span().end(), four.span().begin()));
+    CHECK(distance(one, naive_product(a, b, false, false, one.dims())) < 1e-4);
+  }
+}
+
 TEST_CASE("products of loops are split, and threads do not change their bytes") {
   for (const auto& [m, k, n] : {std::array<tg::extent, 3>{32, 128, 512}, {32, 512, 130}, {9, 333, 790}, {1, 256, 9001}})
     for (const tg::extent t : {0, 1}) {

@@ -297,7 +297,8 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
       conv_problem parts = p;
       if (!plays(role, conv_role::filter_gradient)) parts.split_finely(1e6);
       conv_problem banded = parts;
-      if (plays(role, conv_role::forward)) banded.split_rows(8, 2e6);
+      // Windows of one channel have little to multiply for what is read.
+      if (plays(role, conv_role::forward)) banded.split_rows(8, p.groups > 1 ? 5e5 : 2e6);
       state->library = onednn_convolution::make(banded, role, state->after, lasting, threads);
       if (state->library == nullptr && banded.bands > 1)
         state->library = onednn_convolution::make(parts, role, state->after, lasting, threads);

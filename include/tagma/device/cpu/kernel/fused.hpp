@@ -28,8 +28,8 @@ inline constexpr std::int64_t small_task_elements = 16384;
 inline constexpr std::int64_t short_row = 64, short_row_of_columns = 32;
 inline constexpr std::int64_t bytes_of_copies = 8192;
 
-/// Computes `n` neighbouring elements, as many as whole packs have; `in` points at the first element of each tensor that
-/// the loop reads.
+/// Computes `n` neighbouring elements, as many as whole packs have; `in` points at the first element of each tensor
+/// that the loop reads.
 using span_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
 
 /// What a load or an operation of a loop gives in each round.
@@ -121,8 +121,8 @@ struct loop_state final : kernel_state {
   std::int64_t lanes = default_width;    ///< those of the longest packs
 };
 
-/// Computes `n` neighbouring elements. What remains of the last pack goes through copies, with zeros behind it, of which
-/// one is enough for all loops: so much less is compiled for each.
+/// Computes `n` neighbouring elements. What remains of the last pack goes through copies, with zeros behind it, of
+/// which one is enough for all loops: so much less is compiled for each.
 [[gnu::cold, gnu::noinline]] inline void run_span(const loop_state& s, std::byte* out, const std::byte* const* in,
                                                   std::size_t loads, std::int64_t n) {
   const std::int64_t rest = n % s.lanes, whole = n - rest;

@@ -57,7 +57,8 @@ void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context
     if (const std::int64_t parts = parts_of_terms(g); parts > 1) return add_parts_of_terms(g, parts, context);
   const product_split split(g.m, g.n, g.k, repeated, few);
   if (split.parts == 1) return gemm(g, few);
-  context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t), few); });
+  context.threads->parallel_for(
+      split.parts, [&](std::int64_t t) { gemm(split.part(g, t), few); }, split.help);
 }
 
 /// The product of two matrices.
@@ -201,7 +202,7 @@ void multiply_halves(const gemm_args<T>& g, const half_product<T>& state, bool r
       const gemm_args<T> one = split.part(g, t);
       dispatch<few_rows_of_halves<T>, const gemm_args<T>*>(&one);
     };
-    return split.parts == 1 ? part(0) : context.threads->parallel_for(split.parts, part);
+    return split.parts == 1 ? part(0) : context.threads->parallel_for(split.parts, part, split.help);
   }
   const widened_blocks<T> blocks(g);
   blocks.widen(state.values.data(), context);

@@ -50,7 +50,7 @@ TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_integer_product::make(const ker
   std::int64_t count = !p.one ? out.elements(0, out.rank - 2) : shared < 64 ? static_cast<std::int64_t>(shared) : 64;
   if (count == 0 && !p.one) return nullptr;
   std::int64_t most = context.threads->threads() < most_parts ? context.threads->threads() : most_parts;
-  if (p.one && pieces(g.m, 64) < most) most = pieces(g.m, 64);
+  if (p.one && pieces(g.m, 32) < most) most = pieces(g.m, 32);
   count = count < 1 ? 1 : count < most ? count : most;
   owned<onednn_integer_product> made(new onednn_integer_product);
   made->rows_ = p.one ? pieces(pieces(g.m, count), 16) * 16 : g.m;
@@ -135,7 +135,8 @@ TAGMA_DECL void matmul_integer(const kernel_args& args, const run_context& conte
                                          [&](std::int64_t i) { integer_gemm(integer_product_at(g, args, i)); });
   const product_split split(g.m, g.n, pieces(g.k, 2), args.repeated);
   if (split.parts == 1 || context.threads->threads() == 1) return integer_gemm(g);
-  context.threads->parallel_for(split.parts, [&](std::int64_t t) { integer_gemm(split.part(g, t)); });
+  context.threads->parallel_for(
+      split.parts, [&](std::int64_t t) { integer_gemm(split.part(g, t)); }, split.help);
 }
 
 }  // namespace tagma::device::cpu::detail

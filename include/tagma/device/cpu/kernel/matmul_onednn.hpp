@@ -25,6 +25,7 @@ struct product_split {
   std::int64_t across = 1, parts = 1;
   std::int64_t all_rows, all_columns;
   bool few;
+  runtime::helpers help = runtime::helpers::woken;
 
   /// @param repeated threads that help with one call are still there at the next
   /// @param few      the parts are for `few_rows_product`: whole tiles of columns, since few rows cost what reading the

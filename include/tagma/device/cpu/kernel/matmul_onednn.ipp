@@ -14,9 +14,12 @@ TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t 
                                                    bool few_rows_or_terms)
     : rows(m), columns(n), all_rows(m), all_columns(n), few(few_rows_or_terms) {
   if (few) {
-    const std::int64_t wanted = n * (m > k ? m : k) / (repeated ? 1 << 15 : 1 << 17);
-    if (wanted < 2) return;
-    const std::int64_t most = wanted < 8 ? wanted : 8;
+    const std::int64_t elements = n * (m > k ? m : k), wanted = elements / (repeated ? 1 << 15 : 1 << 17);
+    if (wanted < 2) {
+      if (elements < 1 << 16) return;
+      help = runtime::helpers::awake;
+    }
+    const std::int64_t most = wanted < 2 ? 2 : wanted < 8 ? wanted : 8;
     n = n / least_columns;
     if (m > few_rows)
       rows = pieces(m, most);
@@ -26,7 +29,11 @@ TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t 
   } else {
     // By multiplications, below which sharing costs more than it gains. Matrices in memory have fewer than 2^63.
     std::int64_t wanted = m * n * k / (repeated ? 1000000 : 4000000);
-    if (wanted < 2) return;
+    if (wanted < 2) {
+      if (m * n * k < 1000000) return;
+      help = runtime::helpers::awake;
+      wanted = 2;
+    }
     for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
   }
   across = pieces(n, columns);
