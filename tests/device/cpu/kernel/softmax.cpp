@@ -212,17 +212,18 @@ TEMPLATE_TEST_CASE("rows of 16-bit floats are computed in float, and rounded onc
 }
 
 #if defined(__x86_64__) && !(defined(__AVX2__) && defined(__FMA__))
-TEST_CASE("sums of a row are the same whatever the vectors of its exponentials") {
-  using loops = tg::device::cpu::detail::sums_of_widened_row<float>;
+TEMPLATE_TEST_CASE("sums of a row are the same whatever the vectors of its exponentials", "", float, double) {
+  using T = TestType;
+  using loops = tg::device::cpu::detail::sums_of_wide_row<T>;
   for (const std::int64_t n : {1, 15, 16, 17, 100, 1000}) {
-    std::vector<float> x(static_cast<std::size_t>(n)), kept(x.size()), narrow(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 1009) / 100;
-    float top = 0, total = 0, other_top = 0, other_total = 0;
-    tg::device::cpu::dispatch<loops>(static_cast<const float*>(x.data()), n, &top, &total, kept.data());
-    tg::device::cpu::run_v3<loops>(static_cast<const float*>(x.data()), n, &other_top, &other_total, narrow.data());
+    std::vector<T> x(static_cast<std::size_t>(n)), kept(x.size()), narrow(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i * 7919 % 1009) / 100;
+    T top = 0, total = 0, other_top = 0, other_total = 0;
+    tg::device::cpu::dispatch<loops>(static_cast<const T*>(x.data()), n, &top, &total, kept.data());
+    tg::device::cpu::run_v3<loops>(static_cast<const T*>(x.data()), n, &other_top, &other_total, narrow.data());
     CHECK(std::memcmp(&total, &other_total, sizeof total) == 0);
     CHECK(std::memcmp(&top, &other_top, sizeof top) == 0);
-    CHECK(std::memcmp(kept.data(), narrow.data(), sizeof(float) * kept.size()) == 0);
+    CHECK(std::memcmp(kept.data(), narrow.data(), sizeof(T) * kept.size()) == 0);
   }
 }
 #endif
