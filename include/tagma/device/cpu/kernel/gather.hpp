@@ -16,9 +16,13 @@ namespace cpu::detail {
 /// Elements of one word each at some positions.
 template <class Word, class Index>
 void pick(std::byte* to, const std::byte* from, const Index* index, std::int64_t count) {
-#pragma GCC unroll 8
-  for (std::int64_t i = 0; i < count; ++i, to += sizeof(Word))
-    std::memcpy(to, from + static_cast<std::int64_t>(index[i]) * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
+  constexpr auto size = static_cast<std::int64_t>(sizeof(Word));
+  const auto one = [=](std::int64_t i) {
+    std::memcpy(to + i * size, from + static_cast<std::int64_t>(index[i]) * size, sizeof(Word));
+  };
+  std::int64_t i = 0;
+  for (; i + 4 <= count; i += 4) one(i), one(i + 1), one(i + 2), one(i + 3);  // one by one, the loop counts for as much
+  for (; i < count; ++i) one(i);
 }
 
 /// Short rows at some positions.
