@@ -372,9 +372,12 @@ template <class T, class Join>
     const std::int64_t wide = even < 32 ? 32 : even < 512 ? even : 512;
     per_task = pieces(per_task, wide) * wide;
   }
-  context.threads->parallel_for(pieces(size, per_task), [&](std::int64_t t) {
-    some(t * per_task, (t + 1) * per_task < size ? (t + 1) * per_task : size);
-  });
+  std::int64_t tasks = pieces(size, per_task);
+  // Columns fewer than a pack are joined one by one, which gives a NaN other bits: unless there are no more, they are
+  // done with those before them.
+  if (shared == last && tasks > 1 && size - (tasks - 1) * per_task < 8) --tasks;
+  context.threads->parallel_for(tasks,
+                                [&](std::int64_t t) { some(t * per_task, t + 1 < tasks ? (t + 1) * per_task : size); });
 }
 
 template <class T, class Join>
