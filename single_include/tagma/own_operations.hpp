@@ -3421,7 +3421,16 @@ TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std:
   const auto row = [&](std::int16_t i) { return scratch + static_cast<std::size_t>(i) * row_bytes; };
   const std::size_t loads = r.inputs.size();
   for (std::size_t i = 0; i < r.rows; ++i) value[loads + i] = row(static_cast<std::int16_t>(i));
-  const std::int64_t most = n < block_elements ? n : block_elements;
+  // The last elements, fewer than a pack, go through copies with zeros behind them.
+  constexpr std::int64_t lanes = 16;
+  const std::int64_t most = n < block_elements ? pieces(n, lanes) * lanes : block_elements;
+  constexpr std::size_t widest = lanes * 8;
+  alignas(64) std::byte padded[most_loads][widest], made[widest];
+  const auto pad = [&](std::size_t l, const std::byte* from, std::int64_t count) {
+    __builtin_memset(padded[l], 0, widest);
+    copy_few(padded[l], from, static_cast<std::size_t>(count * r.inputs[l].size));
+    return static_cast<const std::byte*>(padded[l]);
+  };
   for (std::size_t l = 0; l < loads; ++l) {
     const loop_input& input = r.inputs[l];
     value[l] = input.row < 0 || (!repeated[l] && input.convert == nullptr) ? in[l] : row(input.row);
@@ -3429,27 +3438,32 @@ TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std:
     if (input.convert == nullptr) {
       repeat_element(row(input.row), in[l], input.size, most);
     } else {
-      std::byte one[sizeof(float)];
-      span_of(input.convert)(one, in + l, 1);
-      repeat_element(row(input.row), one, sizeof one, most);
+      const std::byte* const one = pad(l, in[l], 1);
+      span_of(input.convert)(made, &one, lanes);
+      repeat_element(row(input.row), made, sizeof(float), most);
     }
   }
-  for (std::int64_t i = 0; i < n; i += block_elements) {
-    const std::int64_t count = n - i < block_elements ? n - i : block_elements;
+  for (std::int64_t i = 0, count = 0; i < n; i += count) {
+    count = n - i < block_elements ? n - i : block_elements;
+    const bool last = count < lanes;
+    if (!last) count -= count % lanes;
+    const std::int64_t whole = last ? lanes : count;
     for (std::size_t l = 0; l < loads; ++l) {
       const loop_input& input = r.inputs[l];
       if (repeated[l]) continue;
-      const std::byte* const from = in[l] + i * input.size;
+      const std::byte* const from = last ? pad(l, in[l] + i * input.size, count) : in[l] + i * input.size;
       if (input.convert == nullptr)
         value[l] = from;
       else
-        span_of(input.convert)(row(input.row), &from, count);
+        span_of(input.convert)(row(input.row), &from, whole);
     }
     for (const loop_call& c : r.calls) {
       const std::byte* from[3];
       for (int k = 0; k < c.operands; ++k) from[k] = value[c.operand[k]];
-      span_of(c.body)(c.result < 0 ? out + i * s.result_size : row(c.result), from, count);
+      std::byte* const result = last ? made : out + i * s.result_size;
+      span_of(c.body)(c.result < 0 ? result : row(c.result), from, whole);
     }
+    if (last) copy_few(out + i * s.result_size, made, static_cast<std::size_t>(count * s.result_size));
   }
 }
 

@@ -37985,9 +37985,13 @@ namespace cpu::detail {
 /// Elements of one word each at some positions.
 template <class Word, class Index>
 void pick(std::byte* to, const std::byte* from, const Index* index, std::int64_t count) {
-#pragma GCC unroll 8
-  for (std::int64_t i = 0; i < count; ++i, to += sizeof(Word))
-    std::memcpy(to, from + static_cast<std::int64_t>(index[i]) * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
+  constexpr auto size = static_cast<std::int64_t>(sizeof(Word));
+  const auto one = [=](std::int64_t i) {
+    std::memcpy(to + i * size, from + static_cast<std::int64_t>(index[i]) * size, sizeof(Word));
+  };
+  std::int64_t i = 0;
+  for (; i + 4 <= count; i += 4) one(i), one(i + 1), one(i + 2), one(i + 3);  // one by one, the loop counts for as much
+  for (; i < count; ++i) one(i);
 }
 
 /// Short rows at some positions.
@@ -39857,9 +39861,12 @@ template <class T, class Join>
     const std::int64_t wide = even < 32 ? 32 : even < 512 ? even : 512;
     per_task = pieces(per_task, wide) * wide;
   }
-  context.threads->parallel_for(pieces(size, per_task), [&](std::int64_t t) {
-    some(t * per_task, (t + 1) * per_task < size ? (t + 1) * per_task : size);
-  });
+  std::int64_t tasks = pieces(size, per_task);
+  // Columns fewer than a pack are joined one by one, which gives a NaN other bits: unless there are no more, they are
+  // done with those before them.
+  if (shared == last && tasks > 1 && size - (tasks - 1) * per_task < 8) --tasks;
+  context.threads->parallel_for(tasks,
+                                [&](std::int64_t t) { some(t * per_task, t + 1 < tasks ? (t + 1) * per_task : size); });
 }
 
 template <class T, class Join>
