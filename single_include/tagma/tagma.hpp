@@ -37095,13 +37095,14 @@ struct product_split {
   ///                 other matrix does, or rows, since few terms cost what writing the result does, row after row
   product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
 
-  /// Part `t` of a product.
+  /// Part `t` of a product, which may have no addresses yet.
   template <class Product>
   [[nodiscard]] Product part(const Product& whole, std::int64_t t) const {
     Product g = whole;
     const std::int64_t row = t / across * rows, column = t % across * columns;
     g.m = row + rows < all_rows ? rows : all_rows - row;
     g.n = t % across + 1 < across ? columns : all_columns - column;
+    if (g.c == nullptr) return g;  // extents alone are asked for
     g.a += g.transpose_a ? row : row * g.lda;
     g.b += g.transpose_b ? column * g.ldb : column;
     g.c += row * g.ldc + column;
@@ -37186,7 +37187,7 @@ class bfloat_product final {
       parts_[t]->run(one.a, one.b, one.c);
     };
     if (split_.parts == 1) return part(0);
-    context.threads->parallel_for(split_.parts, part);
+    context.threads->parallel_for(split_.parts, part, split_.help);
   }
 
  private:
