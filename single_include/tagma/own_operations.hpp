@@ -3422,9 +3422,9 @@ TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std:
   const std::size_t loads = r.inputs.size();
   for (std::size_t i = 0; i < r.rows; ++i) value[loads + i] = row(static_cast<std::int16_t>(i));
   // The last elements, fewer than a pack, go through copies with zeros behind them.
-  constexpr std::int64_t lanes = 16;
+  constexpr std::int64_t lanes = wide_width;
   const std::int64_t most = n < block_elements ? pieces(n, lanes) * lanes : block_elements;
-  constexpr std::size_t widest = lanes * 8;
+  constexpr std::size_t widest = std::size_t{wide_width} * 8;
   alignas(64) std::byte padded[most_loads][widest], made[widest];
   const auto pad = [&](std::size_t l, const std::byte* from, std::int64_t count) {
     __builtin_memset(padded[l], 0, widest);
