@@ -32672,8 +32672,8 @@ namespace tagma::device::cpu {
 TAGMA_DECL void copy_rows(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
                           std::int64_t count, std::int64_t bytes) {
   using detail::copy_two_pieces;
-  const auto copy = bytes < 1     ? nullptr
-                    : bytes < 2   ? &copy_two_pieces<1>
+  if (bytes < 1) return;
+  const auto copy = bytes < 2     ? &copy_two_pieces<1>
                     : bytes < 4   ? &copy_two_pieces<2>
                     : bytes < 8   ? &copy_two_pieces<4>
                     : bytes < 16  ? &copy_two_pieces<8>
