@@ -37249,7 +37249,8 @@ TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t 
     // By multiplications, below which sharing costs more than it gains. Matrices in memory have fewer than 2^63.
     std::int64_t wanted = m * n * k / (repeated ? 1000000 : 4000000);
     if (wanted < 2) {
-      if (m * n * k < 1000000) return;
+      // Parts are left to a plain function, whose first call takes oneDNN 25 ms: where it is called anyway.
+      if (m > 16 || k * n < 65536 || m * n * k < 1000000) return;
       help = runtime::helpers::awake;
       wanted = 2;
     }
