@@ -35204,6 +35204,8 @@ TAGMA_DECL std::int64_t repeated_row(const kernel_args& args, std::int64_t row, 
 /// @file
 /// Convolutions of floats by tiles of our own, which read images where they lie.
 
+#include <cstring>
+
 // ---- tagma/device/cpu/kernel/conv_problem.hpp
 
 /// @file
@@ -35434,6 +35436,46 @@ struct conv_problem : device::conv_problem {
  private:
   /// Multiplications.
   [[nodiscard]] double work() const { return static_cast<double>(output_elements()) * static_cast<double>(patch()); }
+};
+
+/// What computes a convolution of floats in its role. Without virtual functions but the destructor, which programs
+/// would compile that have no convolution.
+class image_convolution {
+ public:
+  image_convolution(const image_convolution&) = delete;
+  image_convolution& operator=(const image_convolution&) = delete;
+  virtual ~image_convolution() = default;
+
+  /// Arranges the filter for a run that has some images at a time. `bias` is null where there is none.
+  void begin(const float* filter, const float* bias, const run_context& context) {
+    begin_(*this, filter, bias, context);
+  }
+  /// `a` and `b` are the operands of the role, in the order of its operation. `begin` was first where `args` has some
+  /// images of them.
+  void run(const float* a, const float* b, const float* bias, float* out, const kernel_args& args,
+           const run_context& context) {
+    run_(*this, a, b, bias, out, args, context);
+  }
+
+  std::int64_t together = 0;  ///< images, if some may be done without the others
+
+ protected:
+  image_convolution() = default;
+  /// This is a `Convolution`, which has both functions of its own.
+  template <class Convolution>
+  void becomes() {
+    begin_ = [](image_convolution& self, const float* filter, const float* bias, const run_context& context) {
+      static_cast<Convolution&>(self).begin(filter, bias, context);
+    };
+    run_ = [](image_convolution& self, const float* a, const float* b, const float* bias, float* out,
+              const kernel_args& args,
+              const run_context& context) { static_cast<Convolution&>(self).run(a, b, bias, out, args, context); };
+  }
+
+ private:
+  void (*begin_)(image_convolution&, const float*, const float*, const run_context&) = nullptr;
+  void (*run_)(image_convolution&, const float*, const float*, const float*, float*, const kernel_args&,
+               const run_context&) = nullptr;
 };
 
 /// to[i] = sum of `count` vectors that follow each other in memory, `stride` apart.
@@ -35690,89 +35732,80 @@ TAGMA_DECL void product_tile::compute() const {
 namespace tagma::device::cpu::detail {
 
 /// A convolution. The windows of some pixels are lists of places: of an element of the window that sees no pixel, a
-/// place with zeros.
-class direct_convolution {
+/// place with zeros. A template, so that programs without convolutions do not compile it.
+/// @tparam T float
+template <class T>
+class direct_convolution final : public image_convolution {
  public:
   /// Whether oneDNN may be slower here: on processors with AVX2 and no AVX-512, or where TAGMA_CPU_LEVEL says so.
   static bool suits_processor() { return machine_level() == level::v3; }
   /// A null pointer where oneDNN is faster: for windows of single pixels without steps, large ones, few channels and
   /// groups. Also for filters that leave part of a tile.
   /// @param lasting the filter is the same until `writes` of the context is another number
-  static owned<direct_convolution> make(const conv_problem& p, const conv_epilogue& after, bool lasting);
+  static owned<image_convolution> make(const conv_problem& p, const conv_epilogue& after, bool lasting);
 
-  /// Arranges the filter and the bias for a run.
-  /// @param bias null where there is none
-  void begin(const float* filter, const float* bias, const run_context& context);
-  /// The convolution of so many images, with six results at least.
-  void run(const float* x, float* y, std::int64_t images, const run_context& context) const;
+  void begin(const T* filter, const T* bias, const run_context& context);
+  /// Images have six results at least.
+  void run(const T* x, const T* filter, const T* bias, T* y, const kernel_args& args, const run_context& context);
 
  private:
   direct_convolution(const conv_problem& p, const conv_epilogue& after, bool lasting);
 
   /// Brings the filter into panels of sixteen results, with the terms in the order of a window.
-  void arrange(const float* filter);
+  void arrange(const T* filter);
   /// Where the elements of the window of a result are.
-  void find(const float* x, std::int64_t pixel, const float** places) const;
+  void find(const T* x, std::int64_t pixel, const T** places) const;
   /// The results of `n` pixels of all images from `first` on: at most `room`.
-  void some_pixels(const float* x, std::int64_t first, std::int64_t n, float* y) const;
-  [[nodiscard]] float* panels() const { return reinterpret_cast<float*>(memory_.data()); }
+  void some_pixels(const T* x, std::int64_t first, std::int64_t n, T* y) const;
+  [[nodiscard]] T* panels() const { return reinterpret_cast<T*>(memory_.data()); }
 
   /// Pixels whose windows are looked up before their sums are formed: so many that a panel is worth its way there.
-  static constexpr std::int64_t together = 48, room = together + product_tile::rows - 1;
+  static constexpr std::int64_t pixels = 48, room = pixels + product_tile::rows - 1;
   static constexpr std::int64_t largest = 9;  // of windows
 
   conv_problem p_;
-  float least_, most_;
+  T least_, most_;
   bool lasting_;
   std::uint64_t arranged_of_ = ~std::uint64_t{0};  // `writes` of the filter that is arranged
   runtime::aligned_bytes memory_;                  // panels, the bias, and zeros
 };
 
-}  // namespace tagma::device::cpu::detail
-
-#endif
-
-// ---- tagma/device/cpu/kernel/conv_direct.ipp
-
-/// @file
-/// Definitions of conv_direct.hpp: in the compiled half, or else in each file that includes it.
-
-#include <cstring>
-
-#if defined(__x86_64__)
-
-namespace tagma::device::cpu::detail {
-
-TAGMA_COLD TAGMA_DECL owned<direct_convolution> direct_convolution::make(const conv_problem& p,
-                                                                         const conv_epilogue& after, bool lasting) {
+template <class T>
+TAGMA_COLD owned<image_convolution> direct_convolution<T>::make(const conv_problem& p, const conv_epilogue& after,
+                                                                bool lasting) {
   const std::int64_t window = p.rows.size * p.columns.size;
   if (p.groups != 1 || window > largest || window * p.rows.stride * p.columns.stride == 1 || p.channels < 32 ||
       p.channels * p.filters < 2048 || p.filters % product_tile::columns != 0 ||
       p.images * p.positions() < product_tile::rows)
     return nullptr;
-  return owned<direct_convolution>(new direct_convolution(p, after, lasting));
+  owned<direct_convolution> made(new direct_convolution(p, after, lasting));
+  made->template becomes<direct_convolution>();
+  return made;
 }
 
-TAGMA_COLD TAGMA_DECL direct_convolution::direct_convolution(const conv_problem& p, const conv_epilogue& after,
-                                                             bool lasting)
+template <class T>
+TAGMA_COLD direct_convolution<T>::direct_convolution(const conv_problem& p, const conv_epilogue& after, bool lasting)
     : p_(p),
       least_(after.relu ? 0 : -__builtin_huge_valf()),
       most_(after.six ? 6 : __builtin_huge_valf()),
       lasting_(lasting),
-      memory_(static_cast<std::size_t>(p.filter_elements() + p.channels + p.filters) * sizeof(float)) {
+      memory_(static_cast<std::size_t>(p.filter_elements() + p.channels + p.filters) * sizeof(T)) {
   std::memset(memory_.data(), 0, memory_.size());
+  if (p.positions() >= product_tile::rows) together = 1;
   if (lasting) runtime::stored_variable::count_writes();
 }
 
-TAGMA_COLD TAGMA_DECL void direct_convolution::arrange(const float* filter) {
+template <class T>
+TAGMA_COLD void direct_convolution<T>::arrange(const T* filter) {
   constexpr std::int64_t across = product_tile::columns;
-  float* to = panels();
-  for (const float* first = filter; first < filter + p_.filters; first += across)
-    for (const float* from = first; from < filter + p_.filter_elements(); from += p_.filters, to += across)
-      std::memcpy(to, from, across * sizeof(float));
+  T* to = panels();
+  for (const T* first = filter; first < filter + p_.filters; first += across)
+    for (const T* from = first; from < filter + p_.filter_elements(); from += p_.filters, to += across)
+      std::memcpy(to, from, across * sizeof(T));
 }
 
-TAGMA_COLD TAGMA_DECL void direct_convolution::find(const float* x, std::int64_t pixel, const float** places) const {
+template <class T>
+TAGMA_COLD void direct_convolution<T>::find(const T* x, std::int64_t pixel, const T** places) const {
   const conv_axis &rows = p_.rows, &columns = p_.columns;
   const std::int64_t line = pixel / columns.out, image = line / rows.out;
   for (std::int64_t h = 0; h < rows.size; ++h)
@@ -35785,10 +35818,10 @@ TAGMA_COLD TAGMA_DECL void direct_convolution::find(const float* x, std::int64_t
     }
 }
 
-TAGMA_COLD TAGMA_DECL void direct_convolution::some_pixels(const float* x, std::int64_t first, std::int64_t n,
-                                                           float* y) const {
+template <class T>
+TAGMA_COLD void direct_convolution<T>::some_pixels(const T* x, std::int64_t first, std::int64_t n, T* y) const {
   constexpr std::int64_t high = product_tile::rows, across = product_tile::columns;
-  const float* windows[largest * room];
+  const T* windows[largest * room];
   for (std::int64_t i = 0; i < n; ++i) find(x, first + i, windows + i);
   product_tile tile;
   tile.next_run = room, tile.terms = p_.channels, tile.runs = p_.rows.size * p_.columns.size;
@@ -35805,23 +35838,25 @@ TAGMA_COLD TAGMA_DECL void direct_convolution::some_pixels(const float* x, std::
   }
 }
 
-TAGMA_COLD TAGMA_DECL void direct_convolution::begin(const float* filter, const float* bias,
-                                                     const run_context& context) {
+template <class T>
+TAGMA_COLD void direct_convolution<T>::begin(const T* filter, const T* bias, const run_context& context) {
   if (!(lasting_ && arranged_of_ == context.writes)) arrange(filter);
   arranged_of_ = context.writes;
   if (bias != nullptr)
-    std::memcpy(panels() + p_.filter_elements(), bias, static_cast<std::size_t>(p_.filters) * sizeof(float));
+    std::memcpy(panels() + p_.filter_elements(), bias, static_cast<std::size_t>(p_.filters) * sizeof(T));
 }
 
-TAGMA_COLD TAGMA_DECL void direct_convolution::run(const float* x, float* y, std::int64_t images,
-                                                   const run_context& context) const {
+template <class T>
+TAGMA_COLD void direct_convolution<T>::run(const T* x, const T* filter, const T* bias, T* y, const kernel_args& args,
+                                           const run_context& context) {
+  if (args.all == 0) begin(filter, bias, context);
   // So that there are at least six pixels in the last group.
-  const std::int64_t pixels = images * p_.positions(), groups = (pixels - product_tile::rows) / together + 1;
+  const std::int64_t all = args.in[0].dims[0] * p_.positions(), groups = (all - product_tile::rows) / pixels + 1;
   // Those of a task have two million multiplications.
-  const std::int64_t each = 2000000 / (p_.filter_elements() * together) + 1;
+  const std::int64_t each = 2000000 / (p_.filter_elements() * pixels) + 1;
   const auto task = [&](std::int64_t t) __attribute__((cold)) {
     for (std::int64_t g = t * each; g < groups && g < (t + 1) * each; ++g)
-      some_pixels(x, g * together, g + 1 < groups ? together : pixels - g * together, y);
+      some_pixels(x, g * pixels, g + 1 < groups ? pixels : all - g * pixels, y);
   };
   context.threads->parallel_for(pieces(groups, each), task,
                                 p_.is_small() ? runtime::helpers::awake : runtime::helpers::woken);
@@ -36484,6 +36519,9 @@ inline dnnl_status_t dnnl_memory_desc_create_with_tag(dnnl_memory_desc_t* made, 
 inline dnnl_status_t dnnl_post_ops_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t what, float a, float b) {
   return ::dnnl_post_ops_append_eltwise(ops, 1.0f, what, a, b);
 }
+inline dnnl_status_t dnnl_post_ops_append_sum(dnnl_post_ops_t ops, float scale, std::int32_t, dnnl_data_type_t) {
+  return ::dnnl_post_ops_append_sum(ops, scale);
+}
 TAGMA_COLD inline dnnl_status_t dnnl_matmul_primitive_desc_create(dnnl_primitive_desc_t* made, dnnl_engine_t engine,
                                                                   dnnl_layout a, dnnl_layout b, dnnl_layout bias,
                                                                   dnnl_layout c, dnnl_primitive_attr_t attributes) {
@@ -36545,6 +36583,8 @@ void set_dnnl_data(const dnnl_owned_memory& m, const void* data);
 /// @param relu the result goes through max(x, 0)
 /// @param six  and then through min(x, 6)
 [[nodiscard]] dnnl_owned_attr make_dnnl_attributes(bool relu = false, bool six = false);
+/// Those of a primitive whose result is added to what is there.
+[[nodiscard]] dnnl_owned_attr make_dnnl_sum();
 
 /// c = a * b as oneDNN would compute it; a null handle if it would not.
 [[nodiscard]] dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,
@@ -36641,6 +36681,15 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_attr make_dnnl_attributes(bool relu, bool six) 
   return made;
 }
 
+TAGMA_COLD TAGMA_DECL dnnl_owned_attr make_dnnl_sum() {
+  dnnl_owned_attr made = make_dnnl_attributes();
+  dnnl_handle<dnnl_post_ops_t, &dnnl_post_ops_destroy> after;
+  check_dnnl(dnnl_post_ops_create(after.place()), "attributes");
+  check_dnnl(dnnl_post_ops_append_sum(after.get(), 1.0f, 0, dnnl_f32), "attributes");
+  check_dnnl(dnnl_primitive_attr_set_post_ops(made.get(), after.get()), "attributes");
+  return made;
+}
+
 TAGMA_COLD TAGMA_DECL dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,
                                                             const dnnl_owned_attr& attributes) {
   dnnl_owned_desc made;
@@ -36702,21 +36751,20 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_primitive make_dnnl_primitive(const dnnl_owned_
 
 namespace tagma::device::cpu::detail {
 
-/// One convolution, its batch or the rows of its images split into tasks that run at once.
-class onednn_convolution {
+/// One convolution, its batch or the rows of its images split into tasks that run at once. A template, so that programs
+/// without convolutions do not compile it.
+/// @tparam T float
+template <class T>
+class onednn_convolution final : public image_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
   /// @param lasting the filter is the same until `writes` of the context is another number
   /// @param threads that may have some images each
-  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after, bool lasting,
-                                        std::int64_t threads);
+  static owned<image_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after, bool lasting,
+                                       std::int64_t threads);
 
-  /// Arranges the filter for this run, which has some images at a time.
-  void begin(const float* filter, const run_context& context);
-  /// `a` and `b` are the operands of the role, in the order of its operation. `begin` was first where `args` has some
-  /// images of them.
-  void run(const float* a, const float* b, const float* bias, float* out, const kernel_args& args,
-           const run_context& context);
+  void begin(const T* filter, const T* bias, const run_context& context);
+  void run(const T* a, const T* b, const T* bias, T* out, const kernel_args& args, const run_context& context);
 
  private:
   /// What parts have in common: images of so many rows.
@@ -36740,8 +36788,8 @@ class onednn_convolution {
 
   onednn_convolution(const conv_problem& p, conv_role role, bool bias);
 
-  [[nodiscard]] float* arranged() const { return reinterpret_cast<float*>(arranged_.data()); }
-  [[nodiscard]] float* partial(std::int64_t t) const;
+  [[nodiscard]] T* arranged() const { return reinterpret_cast<T*>(arranged_.data()); }
+  [[nodiscard]] T* partial(std::int64_t t) const;
   /// The number of the kind of a part, `most_kinds` if there are too many.
   [[nodiscard]] std::size_t kind_of(std::int64_t t);
   [[nodiscard]] offsets before(std::int64_t t) const;
@@ -36751,8 +36799,8 @@ class onednn_convolution {
   void create(std::int64_t threads);
 
   void reorder(dnnl_memory_t from, dnnl_memory_t to);
-  void arrange_filter(const float* filter);
-  void collect_filter(float* out);
+  void arrange_filter(const T* filter);
+  void collect_filter(T* out);
 
   [[nodiscard]] bool is(conv_role role) const { return plays(role_, role); }
 
@@ -36773,22 +36821,10 @@ class onednn_convolution {
   std::size_t kinds_used_ = 0;
 };
 
-}  // namespace tagma::device::cpu::detail
-
-#endif
-
-// ---- tagma/device/cpu/kernel/conv_onednn.ipp
-
-/// @file
-/// Definitions of conv_onednn.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::device::cpu::detail {
-
-#if TAGMA_ONEDNN_PRIMITIVES
-
-TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const conv_problem& p, conv_role role,
-                                                                         const conv_epilogue& after, bool lasting,
-                                                                         std::int64_t threads) {
+template <class T>
+TAGMA_COLD owned<image_convolution> onednn_convolution<T>::make(const conv_problem& p, conv_role role,
+                                                                const conv_epilogue& after, bool lasting,
+                                                                std::int64_t threads) {
   use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
   auto made = owned<onednn_convolution>(new onednn_convolution(p, role, after.biased));
   // All parts share one arranged filter, or sum theirs: they must agree on its layout.
@@ -36802,21 +36838,24 @@ TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const c
     if (k.desc == nullptr || !equal(layout_of(made->kinds_[0].desc, filter), layout_of(k.desc, filter))) return nullptr;
   }
   made->create(threads);
-  made->lasting_ = lasting;
+  made->lasting_ = lasting, made->together = p.images_per_part;
+  made->template becomes<onednn_convolution>();
   if (lasting) runtime::stored_variable::count_writes();
   return made;
 }
 
-TAGMA_COLD TAGMA_DECL void onednn_convolution::begin(const float* filter, const run_context& context) {
+template <class T>
+TAGMA_COLD void onednn_convolution<T>::begin(const T* filter, const T*, const run_context& context) {
   use_one_openmp_thread();
   if (!(lasting_ && arranged_of_ == context.writes)) arrange_filter(filter);
   arranged_of_ = context.writes;
 }
 
-TAGMA_COLD TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const float* bias, float* out,
-                                                   const kernel_args& args, const run_context& context) {
+template <class T>
+TAGMA_COLD void onednn_convolution<T>::run(const T* a, const T* b, const T* bias, T* out, const kernel_args& args,
+                                           const run_context& context) {
   const bool sums = is(conv_role::filter_gradient), some = args.all > 0;
-  if (!sums && !some) begin(b, context);
+  if (!sums && !some) begin(b, bias, context);
   const std::int64_t first = args.first / p_.images_per_part * p_.bands, tasks = some ? 1 : p_.tasks;
   const std::int64_t parts = some ? pieces(args.in[0].dims[0], p_.images_per_part) * p_.bands : p_.parts;
   const offsets start = before(first);
@@ -36844,7 +36883,8 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::run(const float* a, const float* 
   if (sums) collect_filter(out);
 }
 
-TAGMA_COLD TAGMA_DECL onednn_convolution::onednn_convolution(const conv_problem& p, conv_role role, bool bias)
+template <class T>
+TAGMA_COLD onednn_convolution<T>::onednn_convolution(const conv_problem& p, conv_role role, bool bias)
     : p_(p), role_(role), biased_(bias) {
   const dnnl_dim_t g = p.groups, c = p.channels / g, f = p.filters, h = p.rows.size, w = p.columns.size;
   if (g == 1) {
@@ -36858,11 +36898,13 @@ TAGMA_COLD TAGMA_DECL onednn_convolution::onednn_convolution(const conv_problem&
   }
 }
 
-TAGMA_DECL float* onednn_convolution::partial(std::int64_t t) const {
-  return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
+template <class T>
+T* onednn_convolution<T>::partial(std::int64_t t) const {
+  return reinterpret_cast<T*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
 }
 
-TAGMA_COLD TAGMA_DECL std::size_t onednn_convolution::kind_of(std::int64_t t) {
+template <class T>
+TAGMA_COLD std::size_t onednn_convolution<T>::kind_of(std::int64_t t) {
   const bool banded = p_.bands > 1;
   const std::int64_t images = banded ? 1 : p_.count(t);
   const conv_axis rows = banded ? p_.band_of(t % p_.bands).rows : p_.rows;
@@ -36876,7 +36918,8 @@ TAGMA_COLD TAGMA_DECL std::size_t onednn_convolution::kind_of(std::int64_t t) {
   return kinds_used_++;
 }
 
-TAGMA_COLD TAGMA_DECL onednn_convolution::offsets onednn_convolution::before(std::int64_t t) const {
+template <class T>
+TAGMA_COLD typename onednn_convolution<T>::offsets onednn_convolution<T>::before(std::int64_t t) const {
   const std::int64_t image = t / p_.bands * p_.images_per_part, x = image * p_.input_size(),
                      y = image * p_.output_size();
   if (is(conv_role::filter_gradient)) return {x, y, 0};
@@ -36886,7 +36929,8 @@ TAGMA_COLD TAGMA_DECL onednn_convolution::offsets onednn_convolution::before(std
   return {x + rows.first_in * p_.columns.in * p_.channels, 0, y + rows.first_out * p_.columns.out * p_.filters};
 }
 
-TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(const kind& k, const conv_epilogue& after) const {
+template <class T>
+TAGMA_COLD dnnl_owned_desc onednn_convolution<T>::describe(const kind& k, const conv_epilogue& after) const {
   const dnnl_dims_t x_dims = {k.images, p_.channels, k.rows.in, p_.columns.in};
   const dnnl_dims_t y_dims = {k.images, p_.filters, k.rows.out, p_.columns.out}, bias_dims = {p_.filters};
   const dnnl_owned_layout x = make_dnnl_layout(4, x_dims, dnnl_nhwc), y = make_dnnl_layout(4, y_dims, dnnl_nhwc);
@@ -36911,7 +36955,8 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(const kind& k
   return chosen;
 }
 
-TAGMA_COLD TAGMA_DECL void onednn_convolution::create(std::int64_t threads) {
+template <class T>
+TAGMA_COLD void onednn_convolution<T>::create(std::int64_t threads) {
   const bool sums = is(conv_role::filter_gradient);
   const dnnl_query_t a_query = is(conv_role::input_gradient) ? dnnl_query_diff_dst_md : dnnl_query_src_md;
   const dnnl_query_t b_query = sums ? dnnl_query_diff_dst_md : dnnl_query_weights_md;
@@ -36964,32 +37009,45 @@ TAGMA_COLD TAGMA_DECL void onednn_convolution::create(std::int64_t threads) {
   for (kind& k : kinds_) k.desc = nullptr;
 }
 
-TAGMA_COLD TAGMA_DECL void onednn_convolution::reorder(dnnl_memory_t from, dnnl_memory_t to) {
+template <class T>
+TAGMA_COLD void onednn_convolution<T>::reorder(dnnl_memory_t from, dnnl_memory_t to) {
   const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
   check_dnnl(dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, args), "a reordering");
   check_dnnl(dnnl_stream_wait(stream_.get()), "a reordering");
 }
 
-TAGMA_COLD TAGMA_DECL void onednn_convolution::arrange_filter(const float* filter) {
+template <class T>
+TAGMA_COLD void onednn_convolution<T>::arrange_filter(const T* filter) {
   if (reorder_ == nullptr) return;
   set_dnnl_data(outer_memory_, filter);
   reorder(outer_memory_.get(), inner_memory_.get());
 }
 
-TAGMA_COLD TAGMA_DECL void onednn_convolution::collect_filter(float* out) {
+template <class T>
+TAGMA_COLD void onednn_convolution<T>::collect_filter(T* out) {
   if (p_.parts == 1 && reorder_ == nullptr) return;
-  const auto stride = static_cast<std::int64_t>(arranged_bytes_ / sizeof(float));
+  const auto stride = static_cast<std::int64_t>(arranged_bytes_ / sizeof(T));
   if (p_.parts > 1)
-    dispatch<sum_vectors<float>>(reorder_ == nullptr ? out : arranged(), static_cast<const float*>(arranged()),
-                                 reorder_ == nullptr ? p_.filter_elements() : stride, p_.parts, stride);
+    dispatch<sum_vectors<T>>(reorder_ == nullptr ? out : arranged(), static_cast<const T*>(arranged()),
+                             reorder_ == nullptr ? p_.filter_elements() : stride, p_.parts, stride);
   if (reorder_ == nullptr) return;
   set_dnnl_data(outer_memory_, out);
   reorder(inner_memory_.get(), outer_memory_.get());
 }
 
-#endif
-
 }  // namespace tagma::device::cpu::detail
+
+#endif
+// ---- tagma/device/cpu/kernel/conv_winograd.hpp
+
+/// @file
+/// Convolutions of floats whose windows are three by three pixels without steps, by Winograd's algorithm: a quarter of
+/// the multiplications, as 36 products of matrices. Errors are a few times those of sums of products, relative to the
+/// largest of what a tile of six by six pixels sees; what is infinite or no number reaches all results of its tile.
+/// TAGMA_WINOGRAD=0 does without it.
+
+#include <cstring>
+
 // ---- tagma/device/cpu/kernel/matmul_onednn.hpp
 
 /// @file
@@ -37136,7 +37194,8 @@ class onednn_product final : public kernel_state {
   }
 
   [[nodiscard]] static dnnl_owned_desc describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
-                                                const dnnl_owned_layout& b, const dnnl_owned_layout& c);
+                                                const dnnl_owned_layout& b, const dnnl_owned_layout& c,
+                                                const dnnl_owned_attr& attributes = make_dnnl_attributes());
 
   void run(const void* a, const void* b, void* c);
 
@@ -37318,8 +37377,9 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_layout onednn_product::layout(dnnl_data_type_t 
 }
 
 TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_product::describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
-                                                               const dnnl_owned_layout& b, const dnnl_owned_layout& c) {
-  dnnl_owned_desc chosen = describe_dnnl_product(a.get(), b.get(), c.get(), make_dnnl_attributes());
+                                                               const dnnl_owned_layout& b, const dnnl_owned_layout& c,
+                                                               const dnnl_owned_attr& attributes) {
+  dnnl_owned_desc chosen = describe_dnnl_product(a.get(), b.get(), c.get(), attributes);
   if (chosen == nullptr) return nullptr;
   // "brg:avx512_core" for bfloat16 would be a processor that computes them as floats, slowly.
   const std::string_view by = implementation_of(chosen);
@@ -37330,6 +37390,597 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_product::describe(dnnl_data_type_t 
 #endif
 
 }  // namespace tagma::device::cpu::detail
+// ---- tagma/device/cpu/winograd.hpp
+
+/// @file
+/// Winograd's minimal filtering F(4x4, 3x3), as Lavin and Gray use it (Fast Algorithms for Convolutional Neural
+/// Networks, CVPR 2016): four by four results of a channel see six by six elements, and take 36 multiplications in
+/// place of 144. Here are the linear maps around these, for many channels at once; the products themselves are those of
+/// matrices. The points are 0, +-5/8, +-3/2 and infinity, whose errors are half of those of 0, +-1, +-2 and infinity.
+
+#include <cstdint>
+#include <utility>
+
+namespace tagma::device::cpu {
+
+/// The points, and what follows from them.
+struct winograd {
+  static constexpr std::int64_t tile = 4;  ///< results along an axis
+  static constexpr std::int64_t seen = 6;  ///< elements that they see
+  static constexpr std::int64_t terms = 36;
+  static constexpr float p = 0.625f, q = 1.5f, pp = p * p, qq = q * q, ppp = pp * p, qqq = qq * q;
+  static constexpr float sum = pp + qq, product = pp * qq;
+  // The products of the differences of a point from the others.
+  static constexpr float of_zero = 1 / product, of_p = 1 / (2 * pp * (pp - qq)), of_q = 1 / (2 * qq * (qq - pp));
+
+  /// Of elements of an image.
+  struct of_image {
+    static constexpr int in = 6, out = 6;
+    template <class P>
+    TAGMA_INLINE static void apply(P* to, int step, const P& d0, const P& d1, const P& d2, const P& d3, const P& d4,
+                                   const P& d5) {
+      to[0] = mul_add(d0, splat<P>(product), mul_add(d2, splat<P>(-sum), d4));
+      pair(to + step, step, mul_add(d2, splat<P>(-qq), d4), mul_add(d1, splat<P>(-qq), d3), p);
+      pair(to + 3 * step, step, mul_add(d2, splat<P>(-pp), d4), mul_add(d1, splat<P>(-pp), d3), q);
+      to[5 * step] = mul_add(d1, splat<P>(product), mul_add(d3, splat<P>(-sum), d5));
+    }
+  };
+  /// Of elements of a filter.
+  struct of_filter {
+    static constexpr int in = 3, out = 6;
+    template <class P>
+    TAGMA_INLINE static void apply(P* to, int step, const P& g0, const P& g1, const P& g2) {
+      to[0] = g0 * of_zero;
+      const P u = mul_add(g2, splat<P>(pp), g0), v = mul_add(g2, splat<P>(qq), g0);
+      to[step] = mul_add(g1, splat<P>(p), u) * of_p;
+      to[2 * step] = mul_add(g1, splat<P>(-p), u) * of_p;
+      to[3 * step] = mul_add(g1, splat<P>(q), v) * of_q;
+      to[4 * step] = mul_add(g1, splat<P>(-q), v) * of_q;
+      to[5 * step] = g2;
+    }
+  };
+  /// Results from products.
+  struct to_results {
+    static constexpr int in = 6, out = 4;
+    template <class P>
+    TAGMA_INLINE static void apply(P* to, int step, const P& m0, const P& m1, const P& m2, const P& m3, const P& m4,
+                                   const P& m5) {
+      const P s = m1 + m2, d = m1 - m2, t = m3 + m4, e = m3 - m4;
+      to[0] = m0 + s + t;
+      to[step] = mul_add(e, splat<P>(q), separate(d * p));
+      to[2 * step] = mul_add(t, splat<P>(qq), separate(s * pp));
+      to[3 * step] = mul_add(e, splat<P>(qqq), mul_add(d, splat<P>(ppp), m5));
+    }
+  };
+  /// Of gradients by results: the reverse of `to_results`.
+  struct of_results {
+    static constexpr int in = 4, out = 6;
+    template <class P>
+    TAGMA_INLINE static void apply(P* to, int step, const P& y0, const P& y1, const P& y2, const P& y3) {
+      to[0] = y0;
+      pair(to + step, step, mul_add(y2, splat<P>(pp), y0), mul_add(y3, splat<P>(pp), y1), p);
+      pair(to + 3 * step, step, mul_add(y2, splat<P>(qq), y0), mul_add(y3, splat<P>(qq), y1), q);
+      to[5 * step] = y3;
+    }
+  };
+  /// Gradients by a filter from products: the reverse of `of_filter`.
+  struct to_filter {
+    static constexpr int in = 6, out = 3;
+    template <class P>
+    TAGMA_INLINE static void apply(P* to, int step, const P& m0, const P& m1, const P& m2, const P& m3, const P& m4,
+                                   const P& m5) {
+      const P s = (m1 + m2) * of_p, t = (m3 + m4) * of_q, d = (m1 - m2) * of_p, e = (m3 - m4) * of_q;
+      to[0] = separate(m0 * of_zero) + separate(s) + separate(t);
+      to[step] = mul_add(e, splat<P>(q), separate(d * p));
+      to[2 * step] = mul_add(t, splat<P>(qq), mul_add(s, splat<P>(pp), m5));
+    }
+  };
+
+  /// A map along both axes of a tile, of `n` channels, at least W. What is less than a pack is done with some before
+  /// it.
+  /// @tparam Map one of the above
+  template <class Map, int W>
+  struct both_axes {
+    using P = pack<float, W>;
+    using row = std::make_index_sequence<Map::in>;
+    /// @param from   where the elements of the tile are, row by row
+    /// @param to     where those of the result go
+    /// @param behind nothing, or what follows a convolution: the bias of each channel, and sixteen times the lower and
+    ///               sixteen times the upper bound of results; NaN stays
+    template <class... Behind>
+    TAGMA_INLINE static void run(const float* const* from, float* const* to, std::int64_t n, Behind... behind) {
+      for (std::int64_t c = 0; c < n; c += W) {
+        if (c + W > n) c = n - W;
+        alignas(sizeof(float) * W) P half[Map::in * Map::out];
+        for (int j = 0; j < Map::in; ++j) of_memory(half + j, from + j, c, row());
+        for (int i = 0; i < Map::out; ++i) {
+          alignas(sizeof(float) * W) P results[Map::out];
+          of_half(results, half + i * Map::in, row());
+          for (int j = 0; j < Map::out; ++j) put(to[i * Map::out + j] + c, results[j], c, behind...);
+        }
+      }
+    }
+
+   private:
+    TAGMA_INLINE static void put(float* to, const P& result, std::int64_t) { store(to, result); }
+    TAGMA_INLINE static void put(float* to, const P& result, std::int64_t c, const float* bias, const float* bounds) {
+      store(to, smaller(load<W>(bounds + 16), larger(load<W>(bounds), result + load<W>(bias + c))));
+    }
+    template <std::size_t... I>
+    TAGMA_INLINE static void of_memory(P* to, const float* const* from, std::int64_t c, std::index_sequence<I...>) {
+      Map::apply(to, Map::in, load<W>(from[I * Map::in] + c)...);
+    }
+    template <std::size_t... I>
+    TAGMA_INLINE static void of_half(P* to, const P* from, std::index_sequence<I...>) {
+      Map::apply(to, 1, from[I]...);
+    }
+  };
+  template <class Map>
+  using map = with_wide<both_axes<Map, default_width>, both_axes<Map, wide_width>>;
+
+ private:
+  /// At a point and its opposite.
+  template <class P>
+  TAGMA_INLINE static void pair(P* to, int step, const P& even, const P& odd, float point) {
+    to[0] = mul_add(odd, splat<P>(point), even);
+    to[step] = mul_add(odd, splat<P>(-point), even);
+  }
+};
+
+}  // namespace tagma::device::cpu
+
+namespace tagma::device::cpu::detail {
+
+/// One convolution, its tiles split into blocks that run at once: by the extents alone, and never across groups of
+/// images that may be done without the others. A template, so that programs without such windows do not compile it.
+/// @tparam T float
+template <class T>
+class winograd_convolution final : public image_convolution {
+ public:
+  /// A null pointer where the algorithm does not apply, or gains nothing: of few channels, or few tiles for the filter.
+  /// @param lasting the filter is the same until `writes` of the context is another number
+  /// @param threads that may have some images each
+  [[nodiscard]] static owned<image_convolution> make(const conv_problem& p, conv_role role, const conv_epilogue& after,
+                                                     bool lasting, std::int64_t threads);
+
+  void begin(const T* filter, const T* bias, const run_context& context);
+  void run(const T* a, const T* b, const T* bias, T* out, const kernel_args& args, const run_context& context);
+
+ private:
+  /// Images: those that tiles see, or those of the results that tiles are of.
+  struct images {
+    std::int64_t rows = 0, columns = 0, channels = 0;
+    [[nodiscard]] std::int64_t size() const { return rows * columns * channels; }
+  };
+
+  winograd_convolution(const conv_problem& p, conv_role role, const conv_epilogue& after, bool lasting);
+
+  [[nodiscard]] bool is_worth_it(const conv_problem& p) const;
+  void prepare(const conv_problem& p, std::int64_t threads);
+
+  [[nodiscard]] bool is(conv_role role) const { return plays(role_, role); }
+  /// Whether the tiles are what is summed.
+  [[nodiscard]] bool sums() const { return is(conv_role::filter_gradient); }
+  /// The tiles of each block of so many images but the last, an odd number: rows of 36 matrices would share few places
+  /// of a cache if these lay a power of two apart.
+  [[nodiscard]] std::int64_t block_of(std::int64_t count) const {
+    const std::int64_t all = count * tiles_;
+    return all <= block_ ? all : pieces(all, pieces(all, block_)) | 1;
+  }
+  [[nodiscard]] std::int64_t blocks_of(std::int64_t count) const {
+    return count == 0 ? 0 : pieces(count * tiles_, block_of(count));
+  }
+  /// Calls `use` with the tiles of each kind of block.
+  template <class Use>
+  void for_sizes(Use&& use) const;
+
+  /// One of the 36 products of so many tiles, without addresses.
+  [[nodiscard]] gemm_args<T> product(std::int64_t tiles) const;
+  /// All of them, or those of a task.
+  /// @param spare null, or room for one more result: what is computed is added to what is in `c`
+  void multiply(std::int64_t worker, std::int64_t tiles, const T* a, const T* b, T* c, T* spare) const;
+
+  /// Where the pixels of tile `t` are: `side` by `side`, the first of them `above` and `left` of the tile.
+  template <class P>
+  void find(P* first, std::int64_t t, const images& all, std::int64_t side, std::int64_t above, std::int64_t left,
+            P* outside, P** places) const;
+  /// Of each of `count` tiles from `first` on, what `Map` makes of its pixels becomes a row of each of 36 matrices.
+  /// @param rows_of_all of a matrix
+  template <class Map>
+  void spread(const T* x, std::int64_t first, std::int64_t count, const images& all, std::int64_t above,
+              std::int64_t left, T* to, std::int64_t rows_of_all) const;
+  /// The results of these tiles from the products.
+  /// @param outside where results go that are none
+  void gather(const T* products, std::int64_t count, std::int64_t rows_of_all, T* y, std::int64_t first,
+              T* outside) const;
+  /// Some elements of the gradient by each pixel of a filter.
+  void to_filter(const T* sum, std::int64_t first, std::int64_t count, T* to) const;
+  /// Working memory of this thread. All convolutions share it, so that it stays in the cache.
+  [[nodiscard]] static T* room_of_thread(std::int64_t elements);
+  void one_block(std::int64_t worker, const T* x, T* y, std::int64_t first, std::int64_t count) const;
+  /// The gradient by the filter that is a part of all tiles.
+  void one_part(std::int64_t part, const T* x, const T* dy, T* to) const;
+  /// All tiles at once, the products shared by threads.
+  void run_whole(const T* a, const T* b, T* out, runtime::executor& threads, runtime::helpers help) const;
+  [[nodiscard]] T* arranged() const { return reinterpret_cast<T*>(arranged_.data()); }
+
+  static constexpr std::int64_t least_channels = 16;  // what a map takes at once
+  static constexpr std::int64_t near = 8192;          // of a filter: channels times filters, that stay in a near cache
+  static constexpr std::int64_t room_of_block = 1 << 19, most_shared = 1 << 23;
+  static constexpr std::int64_t of_task = 4;  // products, where these are shared by threads
+
+  conv_role role_;
+  images from_, to_;
+  std::int64_t images_;
+  std::int64_t above_, left_;  // zeros that windows see in front of rows and columns
+  std::int64_t across_;        // tiles beside each other
+  std::int64_t tiles_;         // of an image
+  std::int64_t block_ = 1;     // the most tiles that are done together
+  std::int64_t blocks_ = 1;    // or parts of the sum, if tiles are summed
+  std::int64_t tasks_ = 1;
+  bool lasting_, small_;
+  bool whole_ = false;                             // large filters for few tiles
+  std::uint64_t arranged_of_ = ~std::uint64_t{0};  // `writes` of the filter that is arranged
+  runtime::aligned_bytes arranged_;                // the filter as 36 matrices, or parts of a sum; and zeros
+  runtime::aligned_bytes shared_;                  // what threads share where they share products
+  T* zeros_ = nullptr;                             // for each channel
+  const T* bias_ = nullptr;
+  alignas(64) T bounds_[32];
+#if TAGMA_ONEDNN_PRIMITIVES
+  [[nodiscard]] dnnl_owned_layout layout(std::int64_t rows, std::int64_t columns, bool transposed) const;
+  static constexpr std::size_t most_sizes = 4;
+  std::int64_t sizes_[most_sizes]{};            // of blocks
+  heap_array<owned<onednn_product>> products_;  // of each worker, for each size
+#endif
+};
+
+template <class T>
+TAGMA_COLD owned<image_convolution> winograd_convolution<T>::make(const conv_problem& p, conv_role role,
+                                                                  const conv_epilogue& after, bool lasting,
+                                                                  std::int64_t threads) {
+  const auto is_three = [](const conv_axis& axis) {
+    return axis.size == 3 && axis.stride == 1 && axis.dilation == 1 && axis.before <= 2 && axis.after <= 2;
+  };
+  if (p.groups != 1 || !is_three(p.rows) || !is_three(p.columns) || p.channels < least_channels ||
+      p.filters < least_channels)
+    return nullptr;
+  owned<winograd_convolution> made(new winograd_convolution(p, role, after, lasting));
+  if (!made->is_worth_it(p)) return nullptr;
+  made->prepare(p, threads);
+  made->template becomes<winograd_convolution>();
+  if (lasting) runtime::stored_variable::count_writes();
+  return made;
+}
+
+template <class T>
+TAGMA_COLD winograd_convolution<T>::winograd_convolution(const conv_problem& p, conv_role role,
+                                                         const conv_epilogue& after, bool lasting)
+    : role_(role), images_(p.images), lasting_(lasting), small_(p.is_small()) {
+  const images x{p.rows.in, p.columns.in, p.channels}, y{p.rows.out, p.columns.out, p.filters};
+  const bool turned = is(conv_role::input_gradient);
+  from_ = turned ? y : x, to_ = turned ? x : y;
+  above_ = turned ? 2 - p.rows.before : p.rows.before, left_ = turned ? 2 - p.columns.before : p.columns.before;
+  across_ = pieces(to_.columns, winograd::tile);
+  tiles_ = across_ * pieces(to_.rows, winograd::tile);
+  for (int i = 0; i < 16; ++i) {
+    bounds_[i] = after.relu ? 0 : -__builtin_huge_valf();
+    bounds_[16 + i] = after.six ? 6 : __builtin_huge_valf();
+  }
+
+  const std::int64_t all = images_ * tiles_, filter = x.channels * y.channels;
+  const std::int64_t of_tile = winograd::terms * (x.channels + y.channels), fitting = room_of_block / of_tile;
+  const auto clamp = [](std::int64_t n, std::int64_t least, std::int64_t most) {
+    return n < least ? least : n < most ? n : most;
+  };
+  if (sums()) {
+    blocks_ = clamp(all / 64, 1, 8);
+    block_ = (clamp(fitting, 64, 128) - 1) | 1;
+  } else {
+    // Few tiles are hardly worth the way of a filter from a cache that is far, or from memory.
+    const std::int64_t least = filter <= near ? 16 : filter <= 16 * near ? 32 : 64;
+    const std::int64_t wanted = pieces(least, tiles_), many = images_ / 16;
+    together = clamp(wanted < many ? pieces(4 * least, tiles_) : wanted, 1, wanted > many ? wanted : many);
+    block_ = (clamp(clamp(all / 8, least, fitting), least, 96) - 1) | 1;
+    if (block_ < together * tiles_ && together * tiles_ < 2 * least) block_ = together * tiles_;
+    const std::int64_t groups = images_ / together;
+    blocks_ = groups * blocks_of(together) + blocks_of(images_ - groups * together);
+  }
+  whole_ = filter > near && blocks_ < 8 && all * of_tile <= most_shared;
+  if (whole_) together = 0, blocks_ = 1;
+  tasks_ = clamp(blocks_, 1, 16);
+}
+
+template <class T>
+TAGMA_COLD bool winograd_convolution<T>::is_worth_it(const conv_problem& p) const {
+  // By multiplications of a channel and a filter: those of products, what the maps take, the way of the filter where it
+  // is not near, bringing it, or its gradient, into another form, and calls of oneDNN's plain function, if they are.
+  // Most filters of forward convolutions are brought there once.
+#if TAGMA_ONEDNN_PRIMITIVES
+  const bool plain = machine_level() != level::v4;
+#else
+  const bool plain = false;
+#endif
+  const auto c = static_cast<double>(p.channels), f = static_cast<double>(p.filters);
+  const double maps = plain ? 24 : 16, calls = plain ? 8e3 / (c * f) : 0;
+  const double tiles = static_cast<double>(images_ * tiles_) * (1 + maps / f + maps / c);
+  const bool is_near = p.channels * p.filters <= near;
+  const double way = calls + (is_near ? 3 : 9), form = calls + (p.channels * p.filters <= 16 * near ? 18 : 26);
+  const double rest = sums() ? static_cast<double>(blocks_) * form
+                             : static_cast<double>(blocks_) * way + (is(conv_role::forward) ? 0 : form);
+  return winograd::terms * (tiles + rest) < 0.85 * 9 * static_cast<double>(p.images * p.positions());
+}
+
+template <class T>
+template <class Use>
+void winograd_convolution<T>::for_sizes(Use&& use) const {
+  const auto split = [&](std::int64_t tiles, std::int64_t each) {
+    if (tiles >= each) use(each);
+    if (tiles % each > 0) use(tiles % each);
+  };
+  if (whole_) {
+    use(images_ * tiles_);
+  } else if (sums()) {
+    const std::int64_t all = images_ * tiles_, each = pieces(all, blocks_);
+    split(each, block_);
+    split(all - (pieces(all, each) - 1) * each, block_);
+  } else {
+    if (images_ >= together) split(together * tiles_, block_of(together));
+    if (const std::int64_t rest = images_ % together; rest > 0) split(rest * tiles_, block_of(rest));
+  }
+}
+
+template <class T>
+TAGMA_COLD void winograd_convolution<T>::prepare(const conv_problem& p, std::int64_t threads) {
+  const std::int64_t filter = p.channels * p.filters, zeros = p.channels + p.filters;
+  const std::int64_t kept = !sums() ? winograd::terms * filter : blocks_ > 1 ? blocks_ * 9 * filter : 0;
+  arranged_ = runtime::aligned_bytes(static_cast<std::size_t>(kept + zeros) * sizeof(T));
+  zeros_ = arranged() + kept;
+  std::memset(zeros_, 0, static_cast<std::size_t>(zeros) * sizeof(T));
+  if (whole_) {
+    const std::int64_t shared = images_ * tiles_ * zeros + (sums() ? filter : 0);
+    shared_ = runtime::aligned_bytes(static_cast<std::size_t>(winograd::terms * shared) * sizeof(T));
+  }
+#if TAGMA_ONEDNN_PRIMITIVES
+  use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
+  const std::int64_t workers = whole_                            ? winograd::terms / of_task
+                               : !sums() && tasks_ < threads + 1 ? threads + 1
+                                                                 : tasks_;
+  std::size_t found = 0;
+  products_ = heap_array<owned<onednn_product>>(static_cast<std::size_t>(workers) * most_sizes);
+  for_sizes([&](std::int64_t tiles) {
+    for (std::size_t i = 0; i < found; ++i)
+      if (sizes_[i] == tiles) return;
+    sizes_[found] = tiles;
+    const gemm_args<T> g = product(tiles);
+    const dnnl_owned_desc desc =
+        onednn_product::describe(dnnl_f32, layout(g.m, g.k, g.transpose_a), layout(g.k, g.n, g.transpose_b),
+                                 layout(g.m, g.n, false), sums() && !whole_ ? make_dnnl_sum() : make_dnnl_attributes());
+    for (std::int64_t w = 0; w < workers && desc != nullptr; ++w)
+      products_[static_cast<std::size_t>(w) * most_sizes + found] = owned<onednn_product>(new onednn_product(desc));
+    ++found;
+  });
+#else
+  static_cast<void>(threads);
+#endif
+}
+
+#if TAGMA_ONEDNN_PRIMITIVES
+template <class T>
+TAGMA_COLD dnnl_owned_layout winograd_convolution<T>::layout(std::int64_t rows, std::int64_t columns,
+                                                             bool transposed) const {
+  const dnnl_dims_t dims = {whole_ ? of_task : winograd::terms, rows, columns};
+  const dnnl_dims_t strides = {rows * columns, transposed ? 1 : columns, transposed ? rows : 1};
+  return make_dnnl_layout(3, dims, strides);
+}
+#endif
+
+template <class T>
+gemm_args<T> winograd_convolution<T>::product(std::int64_t tiles) const {
+  gemm_args<T> g;
+  g.transpose_a = sums(), g.transpose_b = is(conv_role::input_gradient);
+  g.m = sums() ? from_.channels : tiles, g.n = to_.channels, g.k = sums() ? tiles : from_.channels;
+  g.lda = from_.channels, g.ldb = g.transpose_b ? from_.channels : to_.channels, g.ldc = to_.channels;
+  return g;
+}
+
+template <class T>
+void winograd_convolution<T>::multiply(std::int64_t worker, std::int64_t tiles, const T* a, const T* b, T* c,
+                                       T* spare) const {
+#if TAGMA_ONEDNN_PRIMITIVES
+  for (std::size_t i = 0; i < most_sizes; ++i)
+    if (sizes_[i] == tiles)
+      if (const auto& made = products_[static_cast<std::size_t>(worker) * most_sizes + i]; made != nullptr)
+        return made->run(a, b, c);
+#else
+  static_cast<void>(worker);
+#endif
+  gemm_args<T> g = product(tiles);
+  const std::int64_t size = g.m * g.n;
+  for (std::int64_t i = 0; i < (whole_ ? of_task : winograd::terms); ++i) {
+    T* const sum = c + i * size;
+    g.a = a + i * g.m * g.k, g.b = b + i * g.k * g.n, g.c = spare != nullptr ? spare : sum;
+    gemm(g);
+    if (spare != nullptr) dispatch<sum_vectors<T>>(sum, static_cast<const T*>(sum), size, std::int64_t{2}, spare - sum);
+  }
+}
+
+template <class T>
+template <class P>
+void winograd_convolution<T>::find(P* first, std::int64_t t, const images& all, std::int64_t side, std::int64_t above,
+                                   std::int64_t left, P* outside, P** places) const {
+  const std::int64_t image = t / tiles_, line = (t - image * tiles_) / across_;
+  const std::int64_t top = line * winograd::tile - above;
+  const std::int64_t start = (t - image * tiles_ - line * across_) * winograd::tile - left;
+  first += image * all.size();
+  for (std::int64_t i = top; i < top + side; ++i)
+    for (std::int64_t j = start; j < start + side; ++j)
+      *places++ =
+          i >= 0 && i < all.rows && j >= 0 && j < all.columns ? first + (i * all.columns + j) * all.channels : outside;
+}
+
+template <class T>
+template <class Map>
+void winograd_convolution<T>::spread(const T* x, std::int64_t first, std::int64_t count, const images& all,
+                                     std::int64_t above, std::int64_t left, T* to, std::int64_t rows_of_all) const {
+  const T* from[winograd::terms];
+  T* rows[winograd::terms];
+  const std::int64_t next = rows_of_all * all.channels;
+  for (std::int64_t t = 0; t < count; ++t) {
+    find<const T>(x, first + t, all, Map::in, above, left, zeros_, from);
+    for (std::int64_t i = 0; i < winograd::terms; ++i) rows[i] = to + i * next + t * all.channels;
+    dispatch<winograd::map<Map>>(static_cast<const T* const*>(from), static_cast<T* const*>(rows), all.channels);
+  }
+}
+
+template <class T>
+T* winograd_convolution<T>::room_of_thread(std::int64_t elements) {
+  thread_local runtime::aligned_bytes memory;
+  const std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(T);
+  if (memory.size() < bytes) memory = runtime::aligned_bytes(bytes);
+  return reinterpret_cast<T*>(memory.data());
+}
+
+template <class T>
+void winograd_convolution<T>::gather(const T* products, std::int64_t count, std::int64_t rows_of_all, T* y,
+                                     std::int64_t first, T* outside) const {
+  const T* from[winograd::terms];
+  T* places[winograd::tile * winograd::tile];
+  const std::int64_t next = rows_of_all * to_.channels;
+  for (std::int64_t t = 0; t < count; ++t) {
+    for (std::int64_t i = 0; i < winograd::terms; ++i) from[i] = products + i * next + t * to_.channels;
+    find<T>(y, first + t, to_, winograd::tile, 0, 0, outside, places);
+    dispatch<winograd::map<winograd::to_results>>(static_cast<const T* const*>(from), static_cast<T* const*>(places),
+                                                  to_.channels, bias_, static_cast<const T*>(bounds_));
+  }
+}
+
+template <class T>
+void winograd_convolution<T>::one_block(std::int64_t worker, const T* x, T* y, std::int64_t first,
+                                        std::int64_t count) const {
+  const std::int64_t seen = winograd::terms * count * from_.channels, made = winograd::terms * count * to_.channels;
+  T *const matrices = room_of_thread(seen + made + to_.channels), *const products = matrices + seen;
+  spread<winograd::of_image>(x, first, count, from_, above_, left_, matrices, count);
+  multiply(worker, count, matrices, arranged(), products, nullptr);
+  gather(products, count, count, y, first, products + made);
+}
+
+template <class T>
+void winograd_convolution<T>::to_filter(const T* sum, std::int64_t first, std::int64_t count, T* to) const {
+  const T* from[winograd::terms];
+  T* places[9];
+  const std::int64_t filter = from_.channels * to_.channels;
+  for (std::int64_t i = 0; i < winograd::terms; ++i) from[i] = sum + i * filter + first;
+  for (std::int64_t i = 0; i < 9; ++i) places[i] = to + i * filter + first;
+  dispatch<winograd::map<winograd::to_filter>>(static_cast<const T* const*>(from), static_cast<T* const*>(places),
+                                               count);
+}
+
+template <class T>
+void winograd_convolution<T>::one_part(std::int64_t part, const T* x, const T* dy, T* to) const {
+  const std::int64_t all = images_ * tiles_, each = pieces(all, blocks_), filter = from_.channels * to_.channels;
+  const std::int64_t first = part * each, end = first + each < all ? first + each : all;
+  const std::int64_t most = end - first < block_ ? end - first : block_;
+  const std::int64_t seen = winograd::terms * most * from_.channels, given = winograd::terms * most * to_.channels,
+                     summed = winograd::terms * filter;
+  T *const matrices = room_of_thread(seen + given + summed + filter), *const others = matrices + seen,
+           *const sum = others + given;
+  std::memset(sum, 0, static_cast<std::size_t>(summed) * sizeof(T));
+  for (std::int64_t t = first; t < end; t += block_) {
+    const std::int64_t count = end - t < block_ ? end - t : block_;
+    spread<winograd::of_image>(x, t, count, from_, above_, left_, matrices, count);
+    spread<winograd::of_results>(dy, t, count, to_, 0, 0, others, count);
+    multiply(part, count, matrices, others, sum, sum + summed);
+  }
+  to_filter(sum, 0, filter, to);
+}
+
+template <class T>
+void winograd_convolution<T>::run_whole(const T* a, const T* b, T* out, runtime::executor& threads,
+                                        runtime::helpers help) const {
+  const std::int64_t all = images_ * tiles_, filter = from_.channels * to_.channels;
+  T *const seen = reinterpret_cast<T*>(shared_.data()), *const other = seen + winograd::terms * all * from_.channels;
+  T* const behind = other + winograd::terms * all * to_.channels;
+  const std::int64_t each = pieces(all, 16), parts = pieces(all, each);
+  const auto spread_some = [&](std::int64_t t) __attribute__((cold)) {
+    const std::int64_t first = t * each, count = all - first < each ? all - first : each;
+    spread<winograd::of_image>(a, first, count, from_, above_, left_, seen + first * from_.channels, all);
+    if (sums()) spread<winograd::of_results>(b, first, count, to_, 0, 0, other + first * to_.channels, all);
+  };
+  const auto multiply_some = [&](std::int64_t t) __attribute__((cold)) {
+    const std::int64_t i = t * of_task, of_all = i * all;
+    if (sums())
+      multiply(t, all, seen + of_all * from_.channels, other + of_all * to_.channels, behind + i * filter, nullptr);
+    else
+      multiply(t, all, seen + of_all * from_.channels, arranged() + i * filter, other + of_all * to_.channels, nullptr);
+  };
+  const auto finish_some = [&](std::int64_t t) __attribute__((cold)) {
+    if (sums()) {
+      const std::int64_t some = filter / 16 / 16 * 16, first = t * some;
+      return to_filter(behind, first, t == 15 ? filter - first : some, out);
+    }
+    const std::int64_t first = t * each, count = all - first < each ? all - first : each;
+    gather(other + first * to_.channels, count, all, out, first, room_of_thread(to_.channels));
+  };
+  threads.parallel_for(parts, spread_some, help);
+  threads.parallel_for(winograd::terms / of_task, multiply_some, help);
+  threads.parallel_for(sums() ? 16 : parts, finish_some, help);
+}
+
+template <class T>
+TAGMA_COLD void winograd_convolution<T>::begin(const T* filter, const T* bias, const run_context& context) {
+  bias_ = bias != nullptr ? bias : zeros_;
+  if (lasting_ && arranged_of_ == context.writes) return;
+  arranged_of_ = context.writes;
+  const std::int64_t all = from_.channels * to_.channels, tasks = all < 32768 ? 1 : all / 16384;
+  const bool turned = is(conv_role::input_gradient);
+  const auto some = [&](std::int64_t t) __attribute__((cold)) {
+    const T* from[9];
+    T* places[winograd::terms];
+    const std::int64_t first = t * 16384, count = t + 1 < tasks ? 16384 : all - first;
+    for (std::int64_t i = 0; i < 9; ++i) from[i] = filter + (turned ? 8 - i : i) * all + first;
+    for (std::int64_t i = 0; i < winograd::terms; ++i) places[i] = arranged() + i * all + first;
+    dispatch<winograd::map<winograd::of_filter>>(static_cast<const T* const*>(from), static_cast<T* const*>(places),
+                                                 count);
+  };
+  context.threads->parallel_for(tasks, some, runtime::helpers::awake);
+}
+
+template <class T>
+TAGMA_COLD void winograd_convolution<T>::run(const T* a, const T* b, const T* bias, T* out, const kernel_args& args,
+                                             const run_context& context) {
+  const runtime::helpers help = small_ ? runtime::helpers::awake : runtime::helpers::woken;
+  if (sums() && !whole_) {
+    const std::int64_t filter = 9 * from_.channels * to_.channels;
+    T* const to = blocks_ > 1 ? arranged() : out;
+    context.threads->parallel_for(
+        blocks_, [&](std::int64_t t) __attribute__((cold)) { one_part(t, a, b, to + t * filter); }, help);
+    if (blocks_ > 1) dispatch<sum_vectors<T>>(out, static_cast<const T*>(to), filter, blocks_, filter);
+    return;
+  }
+  const bool some = args.all > 0;
+  if (!some && !sums()) begin(b, bias, context);
+  if (whole_) return run_whole(a, b, out, *context.threads, help);
+  const std::int64_t count = some ? args.in[0].dims[0] : images_, of_group = blocks_of(together);
+  const std::int64_t groups = count / together, blocks = groups * of_group + blocks_of(count - groups * together);
+  const std::int64_t tasks = some ? 1 : tasks_;
+  const auto task = [&](std::int64_t i) __attribute__((cold)) {
+    for (std::int64_t k = i * blocks / tasks; k < (i + 1) * blocks / tasks; ++k) {
+      const std::int64_t group = k / of_group < groups ? k / of_group : groups;
+      const std::int64_t own = group < groups ? together : count - groups * together;
+      const std::int64_t each = block_of(own), first = (k - group * of_group) * each, rest = own * tiles_ - first;
+      one_block(some ? args.worker : i, a + group * together * from_.size(), out + group * together * to_.size(), first,
+                rest < each ? rest : each);
+    }
+  };
+  tasks == 1 ? task(0) : context.threads->parallel_for(tasks, task, help);
+}
+
+}  // namespace tagma::device::cpu::detail
+
+/// 0 keeps convolutions of floats from Winograd's algorithm: each result is a sum of products.
+#if !defined(TAGMA_WINOGRAD)
+#define TAGMA_WINOGRAD 1
+#endif
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -37571,21 +38222,56 @@ struct conv_state final : kernel_state {
   explicit conv_state(const conv_epilogue& epilogue) : after(epilogue) {}
   element_product<T> elements;
   owned<matrix_convolution<C>> matrices;
-#if defined(__x86_64__)
-  owned<direct_convolution> direct;
-#endif
-#if TAGMA_ONEDNN_PRIMITIVES
-  owned<onednn_convolution> library;
-#endif
+  owned<image_convolution> floats;  ///< better than products of windows
   widened_copy<T> a, b, bias, out;
   conv_epilogue after;
-  std::int64_t together = 0;  ///< images, if some may be done without the others
 };
+
+using make_convolution = owned<image_convolution> (*)(const conv_problem&, conv_role, const conv_epilogue&, bool,
+                                                      std::int64_t);
+
+/// Our own convolutions of small windows; a null pointer where there is none, or none as good as the library's.
+/// @tparam T float
+template <class T>
+TAGMA_COLD owned<image_convolution> own_convolution(const conv_problem& p, conv_role role, const conv_epilogue& after,
+                                                    bool lasting, std::int64_t threads) {
+  owned<image_convolution> found;
+  if constexpr (TAGMA_WINOGRAD != 0) found = winograd_convolution<T>::make(p, role, after, lasting, threads);
+#if defined(__x86_64__)
+  if (found == nullptr && plays(role, conv_role::forward) && direct_convolution<T>::suits_processor())
+    found = direct_convolution<T>::make(p, after, lasting);
+#endif
+  return found;
+}
+
+/// The best that there is for a convolution of floats, or a null pointer.
+/// @tparam T  float
+/// @param own null if no window is small
+template <class T>
+TAGMA_COLD owned<image_convolution> convolution_of_floats(const conv_problem& p, conv_role role,
+                                                          const conv_epilogue& after, bool lasting,
+                                                          std::int64_t threads, make_convolution own) {
+  if (p.filter_elements() == 0 || p.input_size() == 0 || p.output_size() == 0) return nullptr;
+  owned<image_convolution> found;
+  if (own != nullptr) found = own(p, role, after, lasting, threads);
+#if TAGMA_ONEDNN_PRIMITIVES
+  if (found != nullptr) return found;
+  conv_problem parts = p;
+  if (!plays(role, conv_role::filter_gradient)) parts.split_finely(1e6);
+  conv_problem banded = parts;
+  // Windows of one channel have little to multiply for what is read.
+  if (plays(role, conv_role::forward)) banded.split_rows(8, p.groups > 1 ? 5e5 : 2e6);
+  found = onednn_convolution<T>::make(banded, role, after, lasting, threads);
+  if (found == nullptr && banded.bands > 1) found = onednn_convolution<T>::make(parts, role, after, lasting, threads);
+#endif
+  return found;
+}
 
 /// For all roles, since a program that trains has each.
 template <class T>
 TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kernel_args& args,
-                                                      [[maybe_unused]] const run_context& context) {
+                                                      [[maybe_unused]] const run_context& context,
+                                                      [[maybe_unused]] make_convolution own) {
   using C = compute_t<T>;
   conv_problem p(role, args);
   auto state = make_owned<conv_state<T>>(conv_epilogue(role, args));
@@ -37596,41 +38282,25 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
   }
   p.split(plays(role, conv_role::filter_gradient) ? 8 : 16, 4e6);
   [[maybe_unused]] const bool lasting = plays(role, conv_role::forward) && (args.lasting & 2) != 0;
-  [[maybe_unused]] const bool has_work = p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0;
-#if defined(__x86_64__)
-  if constexpr (std::is_same_v<C, float>)
-    if (has_work && plays(role, conv_role::forward) && direct_convolution::suits_processor()) {
-      state->direct = direct_convolution::make(p, state->after, lasting);
-      if (state->direct != nullptr) {
-        if (std::is_same_v<T, C> && p.positions() >= product_tile::rows) state->together = 1;
-        return state;
-      }
-    }
-#endif
-#if TAGMA_ONEDNN_PRIMITIVES
-  if constexpr (std::is_same_v<C, float>)
-    if (has_work) {
-      const std::int64_t threads = context.threads->threads();
-      conv_problem parts = p;
-      if (!plays(role, conv_role::filter_gradient)) parts.split_finely(1e6);
-      conv_problem banded = parts;
-      // Windows of one channel have little to multiply for what is read.
-      if (plays(role, conv_role::forward)) banded.split_rows(8, p.groups > 1 ? 5e5 : 2e6);
-      state->library = onednn_convolution::make(banded, role, state->after, lasting, threads);
-      if (state->library == nullptr && banded.bands > 1)
-        state->library = onednn_convolution::make(parts, role, state->after, lasting, threads);
-      if (state->library != nullptr) {
-        if (std::is_same_v<T, C>) state->together = parts.images_per_part;
-        return state;
-      }
-    }
-#endif
+  if constexpr (std::is_same_v<C, float>) {
+    state->floats = convolution_of_floats<C>(p, role, state->after, lasting, context.threads->threads(), own);
+    if (state->floats != nullptr) return state;
+  }
   state->matrices = make_owned<matrix_convolution<C>>(p, role);
   return state;
 }
-template <class T, conv_role Role>
+/// Nothing is compiled where there is none.
+template <bool Small>
+constexpr make_convolution own_make() {
+  if constexpr (Small)
+    return &own_convolution<float>;
+  else
+    return nullptr;
+}
+/// @tparam Small whether windows may have nine pixels at most
+template <class T, conv_role Role, bool Small>
 owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context& context) {
-  return prepare_convolution_as<T>(Role, args, context);
+  return prepare_convolution_as<T>(Role, args, context, own_make < Small && sizeof(compute_t<T>) == sizeof(float) > ());
 }
 
 /// @copydoc runtime::step_rows
@@ -37638,16 +38308,12 @@ template <class T>
 TAGMA_COLD runtime::step_rows images_of_step(const kernel_args& args, const run_context* now) {
   auto& s = *static_cast<conv_state<T>*>(args.state);
   if constexpr (std::is_same_v<T, float>)
-    if (now != nullptr) {
-#if defined(__x86_64__)
-      if (s.direct != nullptr)
-        s.direct->begin(args.in[1].as<const T>(), s.after.biased ? args.in[2].as<const T>() : nullptr, *now);
-#endif
-#if TAGMA_ONEDNN_PRIMITIVES
-      if (s.library != nullptr) s.library->begin(args.in[1].as<const T>(), *now);
-#endif
+    if (s.floats != nullptr) {
+      if (now != nullptr)
+        s.floats->begin(args.in[1].as<const T>(), s.after.biased ? args.in[2].as<const T>() : nullptr, *now);
+      return {s.floats->together};
     }
-  return {s.together};
+  return {};
 }
 
 template <class T>
@@ -37657,60 +38323,49 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
   if constexpr (element_product<T>::exists)
     if (s.elements.product != nullptr) return s.elements.run(args, context);
   C* out = s.out.room(args.out);
-  bool done = false;
   const C* a = s.a.widen(args.in[0]);
   const C* b = s.b.widen(args.in[1]);
   const C* bias = s.after.biased ? s.bias.widen(args.in[2]) : nullptr;
-#if defined(__x86_64__)
   if constexpr (std::is_same_v<C, float>)
-    if (s.direct != nullptr) {
-      if (args.all == 0) s.direct->begin(b, bias, context);
-      s.direct->run(a, out, args.in[0].dims[0], context);
-      done = true;
-    }
-#endif
-#if TAGMA_ONEDNN_PRIMITIVES
-  if constexpr (std::is_same_v<C, float>)
-    if (s.library != nullptr) {
-      s.library->run(a, b, bias, out, args, context);
-      done = true;
-    }
-#endif
-  if (!done && s.matrices != nullptr)
+    if (s.floats != nullptr) s.floats->run(a, b, bias, out, args, context);
+  if (s.matrices != nullptr)
     s.matrices->run(a, b, bias, s.after, out, *context.threads);
-  else if (!done && args.out.elements() > 0)
+  else if (s.floats == nullptr && args.out.elements() > 0)
     std::memset(out, 0, static_cast<std::size_t>(args.out.elements()) * sizeof(C));
   s.out.narrow(args.out);
 }
 
 }  // namespace cpu::detail
 
-template <>
-struct kernel<on_cpu, ir::key<op::conv2d>> {
+namespace cpu::detail {
+
+template <class T, conv_role Role, bool Small>
+inline constexpr kernel_entry convolution_entry{.run = &convolve<T>,
+                                                .prepare = &prepare_convolution<T, Role, Small>,
+                                                .rows = plays(Role, conv_role::forward) ? &images_of_step<T> : nullptr};
+
+template <conv_role Role>
+struct convolution_kernel {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &cpu::detail::convolve<stored<Out>>,
-                                      .prepare = &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>,
-                                      .rows = &cpu::detail::images_of_step<stored<Out>>};
+  static constexpr kernel_entry entry = convolution_entry<stored<Out>, Role, true>;
+  /// The kernel of windows that are known to be larger, for which less is compiled.
+  static constexpr bool makes_filter = plays(Role, conv_role::filter_gradient);
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry large_windows_entry = convolution_entry<stored<Out>, Role, false>;
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::conv2d>> : cpu::detail::convolution_kernel<conv_role::forward> {};
+template <>
+struct kernel<on_cpu, ir::key<op::conv2d_bias>> : cpu::detail::convolution_kernel<conv_role::forward> {};
+template <>
+struct kernel<on_cpu, ir::key<op::conv2d_input_gradient>> : cpu::detail::convolution_kernel<conv_role::input_gradient> {
 };
 template <>
-struct kernel<on_cpu, ir::key<op::conv2d_bias>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &cpu::detail::convolve<stored<Out>>,
-                                      .prepare = &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>,
-                                      .rows = &cpu::detail::images_of_step<stored<Out>>};
-};
-template <>
-struct kernel<on_cpu, ir::key<op::conv2d_input_gradient>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
-                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::input_gradient>};
-};
-template <>
-struct kernel<on_cpu, ir::key<op::conv2d_filter_gradient>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
-                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::filter_gradient>};
-};
+struct kernel<on_cpu, ir::key<op::conv2d_filter_gradient>>
+    : cpu::detail::convolution_kernel<conv_role::filter_gradient> {};
 
 }  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/elementwise.hpp
@@ -42857,6 +43512,15 @@ constexpr fixed_array<step_facts, Count> facts_of(const Raw& raw, const part_ran
   }
   return facts;
 }
+/// True if windows of a step may have nine pixels at most. The filter is its second operand, or its result.
+template <class Raw>
+constexpr bool has_small_windows(const Raw& raw, const plan::plan_step& step, bool makes_filter) {
+  const ir::node_id of = makes_filter ? step.main_node() : raw.operands[step.first_operand + 1];
+  if (of == ir::no_node) return true;
+  const shape& s = raw.nodes[of].spec.dims;
+  const extent rows = s[0] == dyn ? 1 : s[0], columns = s[1] == dyn ? 1 : s[1];
+  return rows <= 9 && columns <= 9 && rows * columns <= 9;
+}
 template <std::size_t Count, class T, std::size_t All>
 constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::int32_t first) {
   const T* const from = table.data() + first;
@@ -42898,6 +43562,10 @@ struct step_of {
   /// What its loop reads, behind the inputs of the kernel before it but the last.
   static constexpr std::size_t load = operand + (inputs == 0 ? 0 : inputs - 1);
   static constexpr std::size_t loads = operand + operands - load;
+  /// Asked of few steps.
+  static constexpr bool small_windows(bool makes_filter) {
+    return has_small_windows(Plan::raw, facts.step, makes_filter);
+  }
 };
 
 /// The operation of a step that there is nothing for, or nullptr.
@@ -42946,6 +43614,8 @@ constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
   using chosen = kernel<Device, *Step::op->key>;
   if constexpr (requires { requires Step::facts.rank <= chosen::matrix_rank; })
     return chosen::template matrix_entry<Step::type, Step::part::types[Step::operand + I]...>;
+  else if constexpr (requires { requires !Step::small_windows(chosen::makes_filter); })
+    return chosen::template large_windows_entry<Step::type, Step::part::types[Step::operand + I]...>;
   else if constexpr (Step::facts.few && requires { chosen::template few_entry<Step::type, dtype::float32>; })
     return chosen::template few_entry<Step::type, Step::part::types[Step::operand + I]...>;
   else
@@ -43429,9 +44099,12 @@ TAGMA_A_KERNEL(pool<max_pool_body<float>, float>);
 TAGMA_A_KERNEL(pool<average_pool_body<float>, float>);
 TAGMA_A_KERNEL(max_pool_gradient<float>);
 TAGMA_A_KERNEL(average_pool_gradient<float>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::forward>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::input_gradient>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::filter_gradient>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::forward, false>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::forward, true>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::input_gradient, false>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::input_gradient, true>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::filter_gradient, false>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::filter_gradient, true>);
 TAGMA_A_PREPARATION(prepare_moments<float>);
 
 #undef TAGMA_A_KERNEL

@@ -6,7 +6,6 @@
 #include "tagma/device/cpu/integer_gemm.ipp"
 #include "tagma/device/cpu/interpreted_loop.ipp"
 #include "tagma/device/cpu/kernel/concat.ipp"
-#include "tagma/device/cpu/kernel/conv_direct.ipp"
 #include "tagma/device/cpu/kernel/conv_problem.ipp"
 #include "tagma/device/cpu/kernel/decode_csv.ipp"
 #include "tagma/device/cpu/kernel/exchange.ipp"
@@ -34,6 +33,5 @@
 #include "tagma/device/windows.ipp"
 
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
-#include "tagma/device/cpu/kernel/conv_onednn.ipp"
 #include "tagma/device/cpu/onednn.ipp"
 #endif

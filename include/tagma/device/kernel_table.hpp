@@ -84,6 +84,15 @@ constexpr fixed_array<step_facts, Count> facts_of(const Raw& raw, const part_ran
   }
   return facts;
 }
+/// True if windows of a step may have nine pixels at most. The filter is its second operand, or its result.
+template <class Raw>
+constexpr bool has_small_windows(const Raw& raw, const plan::plan_step& step, bool makes_filter) {
+  const ir::node_id of = makes_filter ? step.main_node() : raw.operands[step.first_operand + 1];
+  if (of == ir::no_node) return true;
+  const shape& s = raw.nodes[of].spec.dims;
+  const extent rows = s[0] == dyn ? 1 : s[0], columns = s[1] == dyn ? 1 : s[1];
+  return rows <= 9 && columns <= 9 && rows * columns <= 9;
+}
 template <std::size_t Count, class T, std::size_t All>
 constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::int32_t first) {
   const T* const from = table.data() + first;
@@ -125,6 +134,10 @@ struct step_of {
   /// What its loop reads, behind the inputs of the kernel before it but the last.
   static constexpr std::size_t load = operand + (inputs == 0 ? 0 : inputs - 1);
   static constexpr std::size_t loads = operand + operands - load;
+  /// Asked of few steps.
+  static constexpr bool small_windows(bool makes_filter) {
+    return has_small_windows(Plan::raw, facts.step, makes_filter);
+  }
 };
 
 /// The operation of a step that there is nothing for, or nullptr.
@@ -173,6 +186,8 @@ constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
   using chosen = kernel<Device, *Step::op->key>;
   if constexpr (requires { requires Step::facts.rank <= chosen::matrix_rank; })
     return chosen::template matrix_entry<Step::type, Step::part::types[Step::operand + I]...>;
+  else if constexpr (requires { requires !Step::small_windows(chosen::makes_filter); })
+    return chosen::template large_windows_entry<Step::type, Step::part::types[Step::operand + I]...>;
   else if constexpr (Step::facts.few && requires { chosen::template few_entry<Step::type, dtype::float32>; })
     return chosen::template few_entry<Step::type, Step::part::types[Step::operand + I]...>;
   else

@@ -70,6 +70,9 @@ inline dnnl_status_t dnnl_memory_desc_create_with_tag(dnnl_memory_desc_t* made, 
 inline dnnl_status_t dnnl_post_ops_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t what, float a, float b) {
   return ::dnnl_post_ops_append_eltwise(ops, 1.0f, what, a, b);
 }
+inline dnnl_status_t dnnl_post_ops_append_sum(dnnl_post_ops_t ops, float scale, std::int32_t, dnnl_data_type_t) {
+  return ::dnnl_post_ops_append_sum(ops, scale);
+}
 TAGMA_COLD inline dnnl_status_t dnnl_matmul_primitive_desc_create(dnnl_primitive_desc_t* made, dnnl_engine_t engine,
                                                                   dnnl_layout a, dnnl_layout b, dnnl_layout bias,
                                                                   dnnl_layout c, dnnl_primitive_attr_t attributes) {
@@ -131,6 +134,8 @@ void set_dnnl_data(const dnnl_owned_memory& m, const void* data);
 /// @param relu the result goes through max(x, 0)
 /// @param six  and then through min(x, 6)
 [[nodiscard]] dnnl_owned_attr make_dnnl_attributes(bool relu = false, bool six = false);
+/// Those of a primitive whose result is added to what is there.
+[[nodiscard]] dnnl_owned_attr make_dnnl_sum();
 
 /// c = a * b as oneDNN would compute it; a null handle if it would not.
 [[nodiscard]] dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,

@@ -69,6 +69,15 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_attr make_dnnl_attributes(bool relu, bool six) 
   return made;
 }
 
+TAGMA_COLD TAGMA_DECL dnnl_owned_attr make_dnnl_sum() {
+  dnnl_owned_attr made = make_dnnl_attributes();
+  dnnl_handle<dnnl_post_ops_t, &dnnl_post_ops_destroy> after;
+  check_dnnl(dnnl_post_ops_create(after.place()), "attributes");
+  check_dnnl(dnnl_post_ops_append_sum(after.get(), 1.0f, 0, dnnl_f32), "attributes");
+  check_dnnl(dnnl_primitive_attr_set_post_ops(made.get(), after.get()), "attributes");
+  return made;
+}
+
 TAGMA_COLD TAGMA_DECL dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,
                                                             const dnnl_owned_attr& attributes) {
   dnnl_owned_desc made;

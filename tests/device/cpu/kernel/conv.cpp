@@ -13,6 +13,7 @@
 
 #include "support/gradient_check.hpp"
 #include "support/kernel_call.hpp"
+#include "support/one_convolution.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
@@ -345,7 +346,7 @@ TEST_CASE("a common convolution and its gradients are primitives of oneDNN, whic
   const auto is_theirs = [&](conv_role role, const tg::shape& a, const tg::shape& b, const tg::shape& result) {
     cpu::conv_problem p(role, a, b, result, attributes.values);
     p.split(8, 4e6);
-    return cpu::onednn_convolution::make(p, role, {}, false, 1) != nullptr;
+    return cpu::onednn_convolution<float>::make(p, role, {}, false, 1) != nullptr;
   };
   CHECK(is_theirs(conv_role::forward, x, w, y));
   CHECK(is_theirs(conv_role::input_gradient, y, w, x));
@@ -366,9 +367,9 @@ void check_bands(const tg::shape& x, const tg::shape& w, const tg::shape& y) {
   const auto xs = numbers<float>(x, 1), ws = numbers<float>(w, 2);
   tg::tensor<float> expected(y), found(y);
   const tg::runtime::run_context context{.threads = threads.get()};
-  cpu::onednn_convolution::make(whole, conv_role::forward, {}, false, 1)
+  cpu::onednn_convolution<float>::make(whole, conv_role::forward, {}, false, 1)
       ->run(xs.data(), ws.data(), nullptr, expected.data(), {}, context);
-  cpu::onednn_convolution::make(banded, conv_role::forward, {}, false, 1)
+  cpu::onednn_convolution<float>::make(banded, conv_role::forward, {}, false, 1)
       ->run(xs.data(), ws.data(), nullptr, found.data(), {}, context);
   for (tg::extent i = 0; i < y.elements(); ++i) REQUIRE(found[i] == Approx(expected[i]).margin(1e-4));
 }
@@ -425,7 +426,7 @@ TEST_CASE("convolutions by tiles are what their definition says, by any threads"
     tg::device::conv_epilogue after;
     after.biased = random() % 2 == 0, after.relu = after.biased && random() % 2 == 0,
     after.six = after.relu && random() % 2 == 0;
-    const auto tiles = cpu::direct_convolution::make(p, after, false);
+    const auto tiles = cpu::direct_convolution<float>::make(p, after, false);
     if (tiles == nullptr) continue;
     ++tried;
     auto x = numbers<float>({p.images, p.rows.in, p.columns.in, p.channels}, round);
@@ -438,8 +439,8 @@ TEST_CASE("convolutions by tiles are what their definition says, by any threads"
     for (const auto& [threads, to] : {std::pair{one.get(), &y}, {three.get(), &other}}) {
       const tg::runtime::run_context context{.threads = threads};
       const tg::runtime::kernel_scope scope(*threads);
-      tiles->begin(w.data(), after.biased ? bias.data() : nullptr, context);
-      tiles->run(x.data(), to->data(), p.images, context);
+      tg::test::run_convolution(*tiles, x.data(), w.data(), after.biased ? bias.data() : nullptr, to->data(), p.images,
+                                context);
     }
     REQUIRE(std::memcmp(y.data(), other.data(), static_cast<std::size_t>(dims.elements()) * sizeof(float)) == 0);
     const std::int64_t patch = p.patch();
@@ -478,9 +479,9 @@ TEST_CASE("tiles arrange a lasting filter again once somebody has written it", "
   const tg::shape dims{1, 4, 4, 32};
   cpu::conv_problem p(dims, tg::shape{3, 3, 32, 64}, tg::shape{1, 2, 2, 64},
                       tg::detail::conv_attributes<tg::conv_options{}>.values);
-  CHECK(cpu::direct_convolution::make(p, {}, true) == nullptr);  // four results are less than a tile
+  CHECK(cpu::direct_convolution<float>::make(p, {}, true) == nullptr);  // four results are less than a tile
   p.images = 2;
-  const auto tiles = cpu::direct_convolution::make(p, {}, true);
+  const auto tiles = cpu::direct_convolution<float>::make(p, {}, true);
   REQUIRE(tiles != nullptr);
   const auto x = numbers<float>({2, 4, 4, 32}, 1);
   const auto one = numbers<float>({3, 3, 32, 64}, 2), two = numbers<float>({3, 3, 32, 64}, 3);
@@ -490,8 +491,7 @@ TEST_CASE("tiles arrange a lasting filter again once somebody has written it", "
     const tg::runtime::kernel_scope scope(*threads);
     tg::runtime::run_context context{.threads = threads.get()};
     context.writes = writes;
-    tiles->begin(w.data(), nullptr, context);
-    tiles->run(x.data(), y.data(), p.images, context);
+    tg::test::run_convolution(*tiles, x.data(), w.data(), nullptr, y.data(), p.images, context);
     return std::vector<float>(y.span().begin(), y.span().end());
   };
   const auto first = run(one, 1);

@@ -10,9 +10,15 @@
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/conv_direct.hpp"
 #include "tagma/device/cpu/kernel/conv_onednn.hpp"
+#include "tagma/device/cpu/kernel/conv_winograd.hpp"
 #include "tagma/device/cpu/kernel/matmul_onednn.hpp"
 #include "tagma/device/cpu/onednn_primitives.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
+
+/// 0 keeps convolutions of floats from Winograd's algorithm: each result is a sum of products.
+#if !defined(TAGMA_WINOGRAD)
+#define TAGMA_WINOGRAD 1
+#endif
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -254,21 +260,56 @@ struct conv_state final : kernel_state {
   explicit conv_state(const conv_epilogue& epilogue) : after(epilogue) {}
   element_product<T> elements;
   owned<matrix_convolution<C>> matrices;
-#if defined(__x86_64__)
-  owned<direct_convolution> direct;
-#endif
-#if TAGMA_ONEDNN_PRIMITIVES
-  owned<onednn_convolution> library;
-#endif
+  owned<image_convolution> floats;  ///< better than products of windows
   widened_copy<T> a, b, bias, out;
   conv_epilogue after;
-  std::int64_t together = 0;  ///< images, if some may be done without the others
 };
+
+using make_convolution = owned<image_convolution> (*)(const conv_problem&, conv_role, const conv_epilogue&, bool,
+                                                      std::int64_t);
+
+/// Our own convolutions of small windows; a null pointer where there is none, or none as good as the library's.
+/// @tparam T float
+template <class T>
+TAGMA_COLD owned<image_convolution> own_convolution(const conv_problem& p, conv_role role, const conv_epilogue& after,
+                                                    bool lasting, std::int64_t threads) {
+  owned<image_convolution> found;
+  if constexpr (TAGMA_WINOGRAD != 0) found = winograd_convolution<T>::make(p, role, after, lasting, threads);
+#if defined(__x86_64__)
+  if (found == nullptr && plays(role, conv_role::forward) && direct_convolution<T>::suits_processor())
+    found = direct_convolution<T>::make(p, after, lasting);
+#endif
+  return found;
+}
+
+/// The best that there is for a convolution of floats, or a null pointer.
+/// @tparam T  float
+/// @param own null if no window is small
+template <class T>
+TAGMA_COLD owned<image_convolution> convolution_of_floats(const conv_problem& p, conv_role role,
+                                                          const conv_epilogue& after, bool lasting,
+                                                          std::int64_t threads, make_convolution own) {
+  if (p.filter_elements() == 0 || p.input_size() == 0 || p.output_size() == 0) return nullptr;
+  owned<image_convolution> found;
+  if (own != nullptr) found = own(p, role, after, lasting, threads);
+#if TAGMA_ONEDNN_PRIMITIVES
+  if (found != nullptr) return found;
+  conv_problem parts = p;
+  if (!plays(role, conv_role::filter_gradient)) parts.split_finely(1e6);
+  conv_problem banded = parts;
+  // Windows of one channel have little to multiply for what is read.
+  if (plays(role, conv_role::forward)) banded.split_rows(8, p.groups > 1 ? 5e5 : 2e6);
+  found = onednn_convolution<T>::make(banded, role, after, lasting, threads);
+  if (found == nullptr && banded.bands > 1) found = onednn_convolution<T>::make(parts, role, after, lasting, threads);
+#endif
+  return found;
+}
 
 /// For all roles, since a program that trains has each.
 template <class T>
 TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kernel_args& args,
-                                                      [[maybe_unused]] const run_context& context) {
+                                                      [[maybe_unused]] const run_context& context,
+                                                      [[maybe_unused]] make_convolution own) {
   using C = compute_t<T>;
   conv_problem p(role, args);
   auto state = make_owned<conv_state<T>>(conv_epilogue(role, args));
@@ -279,41 +320,25 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
   }
   p.split(plays(role, conv_role::filter_gradient) ? 8 : 16, 4e6);
   [[maybe_unused]] const bool lasting = plays(role, conv_role::forward) && (args.lasting & 2) != 0;
-  [[maybe_unused]] const bool has_work = p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0;
-#if defined(__x86_64__)
-  if constexpr (std::is_same_v<C, float>)
-    if (has_work && plays(role, conv_role::forward) && direct_convolution::suits_processor()) {
-      state->direct = direct_convolution::make(p, state->after, lasting);
-      if (state->direct != nullptr) {
-        if (std::is_same_v<T, C> && p.positions() >= product_tile::rows) state->together = 1;
-        return state;
-      }
-    }
-#endif
-#if TAGMA_ONEDNN_PRIMITIVES
-  if constexpr (std::is_same_v<C, float>)
-    if (has_work) {
-      const std::int64_t threads = context.threads->threads();
-      conv_problem parts = p;
-      if (!plays(role, conv_role::filter_gradient)) parts.split_finely(1e6);
-      conv_problem banded = parts;
-      // Windows of one channel have little to multiply for what is read.
-      if (plays(role, conv_role::forward)) banded.split_rows(8, p.groups > 1 ? 5e5 : 2e6);
-      state->library = onednn_convolution::make(banded, role, state->after, lasting, threads);
-      if (state->library == nullptr && banded.bands > 1)
-        state->library = onednn_convolution::make(parts, role, state->after, lasting, threads);
-      if (state->library != nullptr) {
-        if (std::is_same_v<T, C>) state->together = parts.images_per_part;
-        return state;
-      }
-    }
-#endif
+  if constexpr (std::is_same_v<C, float>) {
+    state->floats = convolution_of_floats<C>(p, role, state->after, lasting, context.threads->threads(), own);
+    if (state->floats != nullptr) return state;
+  }
   state->matrices = make_owned<matrix_convolution<C>>(p, role);
   return state;
 }
-template <class T, conv_role Role>
+/// Nothing is compiled where there is none.
+template <bool Small>
+constexpr make_convolution own_make() {
+  if constexpr (Small)
+    return &own_convolution<float>;
+  else
+    return nullptr;
+}
+/// @tparam Small whether windows may have nine pixels at most
+template <class T, conv_role Role, bool Small>
 owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context& context) {
-  return prepare_convolution_as<T>(Role, args, context);
+  return prepare_convolution_as<T>(Role, args, context, own_make < Small && sizeof(compute_t<T>) == sizeof(float) > ());
 }
 
 /// @copydoc runtime::step_rows
@@ -321,16 +346,12 @@ template <class T>
 TAGMA_COLD runtime::step_rows images_of_step(const kernel_args& args, const run_context* now) {
   auto& s = *static_cast<conv_state<T>*>(args.state);
   if constexpr (std::is_same_v<T, float>)
-    if (now != nullptr) {
-#if defined(__x86_64__)
-      if (s.direct != nullptr)
-        s.direct->begin(args.in[1].as<const T>(), s.after.biased ? args.in[2].as<const T>() : nullptr, *now);
-#endif
-#if TAGMA_ONEDNN_PRIMITIVES
-      if (s.library != nullptr) s.library->begin(args.in[1].as<const T>(), *now);
-#endif
+    if (s.floats != nullptr) {
+      if (now != nullptr)
+        s.floats->begin(args.in[1].as<const T>(), s.after.biased ? args.in[2].as<const T>() : nullptr, *now);
+      return {s.floats->together};
     }
-  return {s.together};
+  return {};
 }
 
 template <class T>
@@ -340,59 +361,48 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
   if constexpr (element_product<T>::exists)
     if (s.elements.product != nullptr) return s.elements.run(args, context);
   C* out = s.out.room(args.out);
-  bool done = false;
   const C* a = s.a.widen(args.in[0]);
   const C* b = s.b.widen(args.in[1]);
   const C* bias = s.after.biased ? s.bias.widen(args.in[2]) : nullptr;
-#if defined(__x86_64__)
   if constexpr (std::is_same_v<C, float>)
-    if (s.direct != nullptr) {
-      if (args.all == 0) s.direct->begin(b, bias, context);
-      s.direct->run(a, out, args.in[0].dims[0], context);
-      done = true;
-    }
-#endif
-#if TAGMA_ONEDNN_PRIMITIVES
-  if constexpr (std::is_same_v<C, float>)
-    if (s.library != nullptr) {
-      s.library->run(a, b, bias, out, args, context);
-      done = true;
-    }
-#endif
-  if (!done && s.matrices != nullptr)
+    if (s.floats != nullptr) s.floats->run(a, b, bias, out, args, context);
+  if (s.matrices != nullptr)
     s.matrices->run(a, b, bias, s.after, out, *context.threads);
-  else if (!done && args.out.elements() > 0)
+  else if (s.floats == nullptr && args.out.elements() > 0)
     std::memset(out, 0, static_cast<std::size_t>(args.out.elements()) * sizeof(C));
   s.out.narrow(args.out);
 }
 
 }  // namespace cpu::detail
 
-template <>
-struct kernel<on_cpu, ir::key<op::conv2d>> {
+namespace cpu::detail {
+
+template <class T, conv_role Role, bool Small>
+inline constexpr kernel_entry convolution_entry{.run = &convolve<T>,
+                                                .prepare = &prepare_convolution<T, Role, Small>,
+                                                .rows = plays(Role, conv_role::forward) ? &images_of_step<T> : nullptr};
+
+template <conv_role Role>
+struct convolution_kernel {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &cpu::detail::convolve<stored<Out>>,
-                                      .prepare = &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>,
-                                      .rows = &cpu::detail::images_of_step<stored<Out>>};
+  static constexpr kernel_entry entry = convolution_entry<stored<Out>, Role, true>;
+  /// The kernel of windows that are known to be larger, for which less is compiled.
+  static constexpr bool makes_filter = plays(Role, conv_role::filter_gradient);
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry large_windows_entry = convolution_entry<stored<Out>, Role, false>;
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::conv2d>> : cpu::detail::convolution_kernel<conv_role::forward> {};
+template <>
+struct kernel<on_cpu, ir::key<op::conv2d_bias>> : cpu::detail::convolution_kernel<conv_role::forward> {};
+template <>
+struct kernel<on_cpu, ir::key<op::conv2d_input_gradient>> : cpu::detail::convolution_kernel<conv_role::input_gradient> {
 };
 template <>
-struct kernel<on_cpu, ir::key<op::conv2d_bias>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &cpu::detail::convolve<stored<Out>>,
-                                      .prepare = &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>,
-                                      .rows = &cpu::detail::images_of_step<stored<Out>>};
-};
-template <>
-struct kernel<on_cpu, ir::key<op::conv2d_input_gradient>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
-                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::input_gradient>};
-};
-template <>
-struct kernel<on_cpu, ir::key<op::conv2d_filter_gradient>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
-                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::filter_gradient>};
-};
+struct kernel<on_cpu, ir::key<op::conv2d_filter_gradient>>
+    : cpu::detail::convolution_kernel<conv_role::filter_gradient> {};
 
 }  // namespace tagma::device

@@ -45,6 +45,46 @@ struct conv_problem : device::conv_problem {
   [[nodiscard]] double work() const { return static_cast<double>(output_elements()) * static_cast<double>(patch()); }
 };
 
+/// What computes a convolution of floats in its role. Without virtual functions but the destructor, which programs
+/// would compile that have no convolution.
+class image_convolution {
+ public:
+  image_convolution(const image_convolution&) = delete;
+  image_convolution& operator=(const image_convolution&) = delete;
+  virtual ~image_convolution() = default;
+
+  /// Arranges the filter for a run that has some images at a time. `bias` is null where there is none.
+  void begin(const float* filter, const float* bias, const run_context& context) {
+    begin_(*this, filter, bias, context);
+  }
+  /// `a` and `b` are the operands of the role, in the order of its operation. `begin` was first where `args` has some
+  /// images of them.
+  void run(const float* a, const float* b, const float* bias, float* out, const kernel_args& args,
+           const run_context& context) {
+    run_(*this, a, b, bias, out, args, context);
+  }
+
+  std::int64_t together = 0;  ///< images, if some may be done without the others
+
+ protected:
+  image_convolution() = default;
+  /// This is a `Convolution`, which has both functions of its own.
+  template <class Convolution>
+  void becomes() {
+    begin_ = [](image_convolution& self, const float* filter, const float* bias, const run_context& context) {
+      static_cast<Convolution&>(self).begin(filter, bias, context);
+    };
+    run_ = [](image_convolution& self, const float* a, const float* b, const float* bias, float* out,
+              const kernel_args& args,
+              const run_context& context) { static_cast<Convolution&>(self).run(a, b, bias, out, args, context); };
+  }
+
+ private:
+  void (*begin_)(image_convolution&, const float*, const float*, const run_context&) = nullptr;
+  void (*run_)(image_convolution&, const float*, const float*, const float*, float*, const kernel_args&,
+               const run_context&) = nullptr;
+};
+
 /// to[i] = sum of `count` vectors that follow each other in memory, `stride` apart.
 template <class T>
 struct sum_vectors {

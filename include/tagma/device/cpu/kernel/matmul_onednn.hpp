@@ -73,7 +73,8 @@ class onednn_product final : public kernel_state {
   }
 
   [[nodiscard]] static dnnl_owned_desc describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
-                                                const dnnl_owned_layout& b, const dnnl_owned_layout& c);
+                                                const dnnl_owned_layout& b, const dnnl_owned_layout& c,
+                                                const dnnl_owned_attr& attributes = make_dnnl_attributes());
 
   void run(const void* a, const void* b, void* c);
 

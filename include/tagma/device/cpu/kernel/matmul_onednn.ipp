@@ -99,8 +99,9 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_layout onednn_product::layout(dnnl_data_type_t 
 }
 
 TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_product::describe(dnnl_data_type_t type, const dnnl_owned_layout& a,
-                                                               const dnnl_owned_layout& b, const dnnl_owned_layout& c) {
-  dnnl_owned_desc chosen = describe_dnnl_product(a.get(), b.get(), c.get(), make_dnnl_attributes());
+                                                               const dnnl_owned_layout& b, const dnnl_owned_layout& c,
+                                                               const dnnl_owned_attr& attributes) {
+  dnnl_owned_desc chosen = describe_dnnl_product(a.get(), b.get(), c.get(), attributes);
   if (chosen == nullptr) return nullptr;
   // "brg:avx512_core" for bfloat16 would be a processor that computes them as floats, slowly.
   const std::string_view by = implementation_of(chosen);
