@@ -37605,7 +37605,8 @@ class winograd_convolution final : public image_convolution {
   [[nodiscard]] T* arranged() const { return reinterpret_cast<T*>(arranged_.data()); }
 
   static constexpr std::int64_t least_channels = 16;  // what a map takes at once
-  static constexpr std::int64_t near = 8192;          // of a filter: channels times filters, that stay in a near cache
+  // Of a filter: channels times filters that stay in a near cache, and whose 36 matrices are not too much memory.
+  static constexpr std::int64_t near = 8192, largest = 1 << 19;
   static constexpr std::int64_t room_of_block = 1 << 19, most_shared = 1 << 23;
   static constexpr std::int64_t of_task = 4;  // products, where these are shared by threads
 
@@ -37642,7 +37643,7 @@ TAGMA_COLD owned<image_convolution> winograd_convolution<T>::make(const conv_pro
     return axis.size == 3 && axis.stride == 1 && axis.dilation == 1 && axis.before <= 2 && axis.after <= 2;
   };
   if (p.groups != 1 || !is_three(p.rows) || !is_three(p.columns) || p.channels < least_channels ||
-      p.filters < least_channels)
+      p.filters < least_channels || p.images == 0 || p.positions() == 0 || p.channels * p.filters > largest)
     return nullptr;
   owned<winograd_convolution> made(new winograd_convolution(p, role, after, lasting));
   if (!made->is_worth_it(p)) return nullptr;
@@ -37742,9 +37743,9 @@ TAGMA_COLD void winograd_convolution<T>::prepare(const conv_problem& p, std::int
   }
 #if TAGMA_ONEDNN_PRIMITIVES
   use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-  const std::int64_t workers = whole_                            ? winograd::terms / of_task
-                               : !sums() && tasks_ < threads + 1 ? threads + 1
-                                                                 : tasks_;
+  const std::int64_t workers = whole_                                           ? winograd::terms / of_task
+                               : is(conv_role::forward) && tasks_ < threads + 1 ? threads + 1
+                                                                                : tasks_;
   std::size_t found = 0;
   products_ = heap_array<owned<onednn_product>>(static_cast<std::size_t>(workers) * most_sizes);
   for_sizes([&](std::int64_t tiles) {
@@ -37930,7 +37931,6 @@ template <class T>
 TAGMA_COLD void winograd_convolution<T>::begin(const T* filter, const T* bias, const run_context& context) {
   bias_ = bias != nullptr ? bias : zeros_;
   if (lasting_ && arranged_of_ == context.writes) return;
-  arranged_of_ = context.writes;
   const std::int64_t all = from_.channels * to_.channels, tasks = all < 32768 ? 1 : all / 16384;
   const bool turned = is(conv_role::input_gradient);
   const auto some = [&](std::int64_t t) __attribute__((cold)) {
@@ -37943,6 +37943,7 @@ TAGMA_COLD void winograd_convolution<T>::begin(const T* filter, const T* bias, c
                                                  count);
   };
   context.threads->parallel_for(tasks, some, runtime::helpers::awake);
+  arranged_of_ = context.writes;
 }
 
 template <class T>

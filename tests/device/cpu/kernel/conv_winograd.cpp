@@ -175,6 +175,8 @@ TEST_CASE("Winograd's algorithm is left where it gains nothing", "[conv]") {
   CHECK_FALSE(makes(threes(4, 32, 32, 15, 64)));
   CHECK_FALSE(makes(threes(4, 32, 32, 64, 1)));
   CHECK_FALSE(makes(threes(1, 4, 4, 512, 512)));
+  CHECK(makes(threes(16, 16, 16, 512, 1024)));
+  CHECK_FALSE(makes(threes(16, 16, 16, 1024, 1024)));  // 150 MB for the 36 matrices
   CHECK_FALSE(makes(threes(1, 7, 7, 512, 512), conv_role::filter_gradient));
   for (int what = 0; what < 4; ++what) {
     cpu::conv_problem p = threes(4, 32, 32, 64, 64);
