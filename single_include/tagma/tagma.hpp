@@ -37406,7 +37406,6 @@ namespace tagma::device::cpu {
 /// The points, and what follows from them.
 struct winograd {
   static constexpr std::int64_t tile = 4;  ///< results along an axis
-  static constexpr std::int64_t seen = 6;  ///< elements that they see
   static constexpr std::int64_t terms = 36;
   static constexpr float p = 0.625f, q = 1.5f, pp = p * p, qq = q * q, ppp = pp * p, qqq = qq * q;
   static constexpr float sum = pp + qq, product = pp * qq;
@@ -38228,16 +38227,19 @@ struct conv_state final : kernel_state {
   conv_epilogue after;
 };
 
+/// Which of our own convolutions are compiled: none for large windows; those that add products; Winograd's, too.
+enum class own_kinds : unsigned char { none, sums, all };
+
 using make_convolution = owned<image_convolution> (*)(const conv_problem&, conv_role, const conv_epilogue&, bool,
                                                       std::int64_t);
 
 /// Our own convolutions of small windows; a null pointer where there is none, or none as good as the library's.
 /// @tparam T float
-template <class T>
+template <class T, bool Winograd>
 TAGMA_COLD owned<image_convolution> own_convolution(const conv_problem& p, conv_role role, const conv_epilogue& after,
                                                     bool lasting, std::int64_t threads) {
   owned<image_convolution> found;
-  if constexpr (TAGMA_WINOGRAD != 0) found = winograd_convolution<T>::make(p, role, after, lasting, threads);
+  if constexpr (Winograd) found = winograd_convolution<T>::make(p, role, after, lasting, threads);
 #if defined(__x86_64__)
   if (found == nullptr && plays(role, conv_role::forward) && direct_convolution<T>::suits_processor())
     found = direct_convolution<T>::make(p, after, lasting);
@@ -38290,18 +38292,12 @@ TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kern
   state->matrices = make_owned<matrix_convolution<C>>(p, role);
   return state;
 }
-/// Nothing is compiled where there is none.
-template <bool Small>
-constexpr make_convolution own_make() {
-  if constexpr (Small)
-    return &own_convolution<float>;
-  else
-    return nullptr;
-}
-/// @tparam Small whether windows may have nine pixels at most
-template <class T, conv_role Role, bool Small>
+template <class T, conv_role Role, own_kinds Own>
 owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context& context) {
-  return prepare_convolution_as<T>(Role, args, context, own_make < Small && sizeof(compute_t<T>) == sizeof(float) > ());
+  if constexpr (Own != own_kinds::none && std::is_same_v<compute_t<T>, float>)
+    return prepare_convolution_as<T>(Role, args, context, &own_convolution<float, Own == own_kinds::all>);
+  else
+    return prepare_convolution_as<T>(Role, args, context, nullptr);
 }
 
 /// @copydoc runtime::step_rows
@@ -38336,23 +38332,20 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
   s.out.narrow(args.out);
 }
 
-}  // namespace cpu::detail
-
-namespace cpu::detail {
-
-template <class T, conv_role Role, bool Small>
+template <class T, conv_role Role, own_kinds Own>
 inline constexpr kernel_entry convolution_entry{.run = &convolve<T>,
-                                                .prepare = &prepare_convolution<T, Role, Small>,
+                                                .prepare = &prepare_convolution<T, Role, Own>,
                                                 .rows = plays(Role, conv_role::forward) ? &images_of_step<T> : nullptr};
 
 template <conv_role Role>
 struct convolution_kernel {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = convolution_entry<stored<Out>, Role, true>;
+  static constexpr kernel_entry entry =
+      convolution_entry<stored<Out>, Role, TAGMA_WINOGRAD != 0 ? own_kinds::all : own_kinds::sums>;
   /// The kernel of windows that are known to be larger, for which less is compiled.
   static constexpr bool makes_filter = plays(Role, conv_role::filter_gradient);
   template <dtype Out, dtype...>
-  static constexpr kernel_entry large_windows_entry = convolution_entry<stored<Out>, Role, false>;
+  static constexpr kernel_entry large_windows_entry = convolution_entry<stored<Out>, Role, own_kinds::none>;
 };
 
 }  // namespace cpu::detail
@@ -44100,12 +44093,12 @@ TAGMA_A_KERNEL(pool<max_pool_body<float>, float>);
 TAGMA_A_KERNEL(pool<average_pool_body<float>, float>);
 TAGMA_A_KERNEL(max_pool_gradient<float>);
 TAGMA_A_KERNEL(average_pool_gradient<float>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::forward, false>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::forward, true>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::input_gradient, false>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::input_gradient, true>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::filter_gradient, false>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::filter_gradient, true>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::forward, own_kinds::none>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::forward, own_kinds::all>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::input_gradient, own_kinds::none>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::input_gradient, own_kinds::all>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::filter_gradient, own_kinds::none>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::filter_gradient, own_kinds::all>);
 TAGMA_A_PREPARATION(prepare_moments<float>);
 
 #undef TAGMA_A_KERNEL

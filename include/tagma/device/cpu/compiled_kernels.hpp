@@ -57,12 +57,12 @@ TAGMA_A_KERNEL(pool<max_pool_body<float>, float>);
 TAGMA_A_KERNEL(pool<average_pool_body<float>, float>);
 TAGMA_A_KERNEL(max_pool_gradient<float>);
 TAGMA_A_KERNEL(average_pool_gradient<float>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::forward, false>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::forward, true>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::input_gradient, false>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::input_gradient, true>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::filter_gradient, false>);
-TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::filter_gradient, true>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::forward, own_kinds::none>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::forward, own_kinds::all>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::input_gradient, own_kinds::none>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::input_gradient, own_kinds::all>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::filter_gradient, own_kinds::none>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::filter_gradient, own_kinds::all>);
 TAGMA_A_PREPARATION(prepare_moments<float>);
 
 #undef TAGMA_A_KERNEL

@@ -19,7 +19,6 @@ namespace tagma::device::cpu {
 /// The points, and what follows from them.
 struct winograd {
   static constexpr std::int64_t tile = 4;  ///< results along an axis
-  static constexpr std::int64_t seen = 6;  ///< elements that they see
   static constexpr std::int64_t terms = 36;
   static constexpr float p = 0.625f, q = 1.5f, pp = p * p, qq = q * q, ppp = pp * p, qqq = qq * q;
   static constexpr float sum = pp + qq, product = pp * qq;
