@@ -97,6 +97,7 @@
 #include "tagma/runtime/session.hpp"
 
 #include "tagma/device/cpu/executor.hpp"
+#include "tagma/device/cpu/initial_numbers.hpp"
 #include "tagma/device/cpu/kernel/cell.hpp"
 #include "tagma/device/cpu/kernel/concat.hpp"
 #include "tagma/device/cpu/kernel/conv.hpp"

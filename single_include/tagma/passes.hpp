@@ -204,10 +204,16 @@
 #endif
 /// @}
 
-/// Products of the lower halves of the lanes of two vectors of 64 bytes, which are 64-bit words: g++ multiplies whole
-/// lanes even if it is told that their upper halves are zeros.
+/// Products of the lower halves of the lanes of two vectors, which are 64-bit words: g++ multiplies whole lanes even if
+/// it is told that their upper halves are zeros. Vectors of 32 bytes and more need AVX2 or AVX-512.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__x86_64__)
-#define TAGMA_PRODUCTS_OF_HALVES(products, a, b) asm("vpmuludq %2, %1, %0" : "=v"(products) : "v"(a), "v"(b))
+#define TAGMA_PRODUCTS_OF_HALVES(products, a, b)                                                                      \
+  if constexpr (sizeof(products) == 16) {                                                                             \
+    typedef int halves __attribute__((vector_size(16)));                                                              \
+    products = __builtin_bit_cast(                                                                                    \
+        decltype(products), __builtin_ia32_pmuludq128(__builtin_bit_cast(halves, a), __builtin_bit_cast(halves, b))); \
+  } else                                                                                                              \
+    asm("vpmuludq %2, %1, %0" : "=v"(products) : "v"(a), "v"(b))
 #else
 #define TAGMA_PRODUCTS_OF_HALVES(products, a, b) products = ((a)&0xffffffffu) * (b)
 #endif

@@ -305,10 +305,16 @@ void fresh_type(long);
 #endif
 /// @}
 
-/// Products of the lower halves of the lanes of two vectors of 64 bytes, which are 64-bit words: g++ multiplies whole
-/// lanes even if it is told that their upper halves are zeros.
+/// Products of the lower halves of the lanes of two vectors, which are 64-bit words: g++ multiplies whole lanes even if
+/// it is told that their upper halves are zeros. Vectors of 32 bytes and more need AVX2 or AVX-512.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__x86_64__)
-#define TAGMA_PRODUCTS_OF_HALVES(products, a, b) asm("vpmuludq %2, %1, %0" : "=v"(products) : "v"(a), "v"(b))
+#define TAGMA_PRODUCTS_OF_HALVES(products, a, b)                                                                      \
+  if constexpr (sizeof(products) == 16) {                                                                             \
+    typedef int halves __attribute__((vector_size(16)));                                                              \
+    products = __builtin_bit_cast(                                                                                    \
+        decltype(products), __builtin_ia32_pmuludq128(__builtin_bit_cast(halves, a), __builtin_bit_cast(halves, b))); \
+  } else                                                                                                              \
+    asm("vpmuludq %2, %1, %0" : "=v"(products) : "v"(a), "v"(b))
 #else
 #define TAGMA_PRODUCTS_OF_HALVES(products, a, b) products = ((a)&0xffffffffu) * (b)
 #endif
@@ -28298,7 +28304,18 @@ struct fans {
 void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute initializer, const carried_value* value,
                          double a, const random_key& key, executor* threads);
 
+/// Uniform numbers between `a` and `b`, those of `initial_number` from `first` on, all of them but the last few: how
+/// many it has written. Defined by device/cpu, which has vectors.
+std::int64_t write_uniform(float* to, double a, double b, const random_key& key, std::uint64_t first,
+                           std::int64_t count);
+
 namespace detail {
+/// The number between `a` and `b` that is `u` between 0 and 1. The compiler joins no product and sum of it.
+inline double between(double a, double b, double u) {
+  double part = (b - a) * u;
+  TAGMA_ROUND(part);
+  return a + part;
+}
 /// Elements `first` to `last` of a random initializer.
 void write_drawn(std::byte* to, dtype type, initializer_kind kind, double a, double b, const random_key& key,
                  std::uint64_t first, std::uint64_t last);
@@ -28315,124 +28332,6 @@ void repeat_scalar(std::byte* to, dtype type, std::uint64_t count, double number
 
 #include <cstring>
 
-// ---- tagma/base/random_blocks.hpp
-
-/// @file
-/// Random bits of several blocks at once: those of `random_block`, two blocks in each instruction where there are some
-/// for that.
-
-#include <cstdint>
-
-namespace tagma {
-
-namespace detail {
-#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
-/// The words of two blocks, in the lower halves of 64-bit lanes: SSE2 multiplies these. Nobody reads the upper halves.
-struct two_blocks {
-  typedef std::uint64_t lanes __attribute__((vector_size(16)));
-  typedef int halves __attribute__((vector_size(16)));
-  lanes a, b, c, d;
-
-  TAGMA_INLINE static lanes both(std::uint64_t x) { return lanes{x, x}; }
-  TAGMA_INLINE static lanes times(const lanes& x, std::uint32_t factor) {
-    return __builtin_bit_cast(
-        lanes, __builtin_ia32_pmuludq128(__builtin_bit_cast(halves, x), __builtin_bit_cast(halves, both(factor))));
-  }
-  TAGMA_INLINE two_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt)
-      : a(both(first) + lanes{0, 1}),
-        b(((a >> 32) & 0xffffu) | std::uint64_t{std::uint32_t{attempt} << 16}),
-        c(both(key.step)),
-        d(both(key.stream)) {}
-  /// As in `philox_rounds`.
-  TAGMA_INLINE void round(std::uint32_t low, std::uint32_t high) {
-    const lanes x = times(a, 0xD2511F53u), y = times(c, 0xCD9E8D57u);
-    a = (y >> 32) ^ b ^ both(low);
-    b = y;
-    c = (x >> 32) ^ d ^ both(high);
-    d = x;
-  }
-  TAGMA_INLINE void store(std::uint32_t* words) const {
-    const lanes x = (a & 0xffffffffu) | (b << 32), y = (c & 0xffffffffu) | (d << 32);
-    const lanes one = __builtin_shufflevector(x, y, 0, 2), other = __builtin_shufflevector(x, y, 1, 3);
-    __builtin_memcpy(words, &one, 16);
-    __builtin_memcpy(words + 4, &other, 16);
-  }
-};
-#endif
-
-/// The words of eight blocks, in the lower halves of the lanes of a vector of 64 bytes: for AVX-512.
-struct eight_blocks {
-  typedef std::uint64_t lanes __attribute__((vector_size(64)));
-  lanes a, b, c, d;
-
-  TAGMA_INLINE eight_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt) {
-    const std::uint64_t s[8] = {key.step, key.step, key.step, key.step, key.step, key.step, key.step, key.step};
-    const std::uint64_t t[8] = {key.stream, key.stream, key.stream, key.stream,
-                                key.stream, key.stream, key.stream, key.stream};
-    a = first + lanes{0, 1, 2, 3, 4, 5, 6, 7};
-    b = ((a >> 32) & 0xffffu) | std::uint64_t{std::uint32_t{attempt} << 16};
-    __builtin_memcpy(&c, s, sizeof c);  // g++ warns of the rest of what is not read if they are written out
-    __builtin_memcpy(&d, t, sizeof d);
-  }
-  /// As in `philox_rounds`.
-  TAGMA_INLINE void round(std::uint32_t low, std::uint32_t high) {
-    const lanes first = lanes{} + std::uint64_t{0xD2511F53u}, second = lanes{} + std::uint64_t{0xCD9E8D57u};
-    lanes x, y;
-    TAGMA_PRODUCTS_OF_HALVES(x, a, first);
-    TAGMA_PRODUCTS_OF_HALVES(y, c, second);
-    a = (y >> 32) ^ b ^ std::uint64_t{low};
-    b = y;
-    c = (x >> 32) ^ d ^ std::uint64_t{high};
-    d = x;
-  }
-  TAGMA_INLINE void store(std::uint32_t* words) const {
-    const lanes x = (a & 0xffffffffu) | (b << 32), y = (c & 0xffffffffu) | (d << 32);
-    const lanes one = __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11);
-    const lanes other = __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15);
-    __builtin_memcpy(words, &one, 64);
-    __builtin_memcpy(words + 16, &other, 64);
-  }
-};
-
-/// All rounds of some blocks, in turn, with the keys of `philox_rounds`.
-template <class... Blocks>
-TAGMA_INLINE void ten_rounds(const random_key& key, Blocks&... blocks) {
-  auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
-  for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) (blocks.round(low, high), ...);
-}
-}  // namespace detail
-
-/// `random_block` of blocks in a row, a multiple of four: all words of the first, then those of the next.
-/// @tparam Wide for loops that are compiled for AVX-512; then a multiple of eight
-template <int Blocks, bool Wide = false>
-TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt,
-                                std::uint32_t (&words)[static_cast<unsigned>(4 * Blocks)]) {
-  static_assert(Blocks % (Wide ? 8 : 4) == 0);
-  if constexpr (Wide) {
-    for (unsigned i = 0; i < Blocks; i += 8) {
-      detail::eight_blocks eight(key, first + i, attempt);
-      detail::ten_rounds(key, eight);
-      eight.store(words + 4 * i);
-    }
-  } else {
-#if defined(__x86_64__) && __has_builtin(__builtin_ia32_pmuludq128)
-    for (unsigned i = 0; i < Blocks; i += 4) {  // one waits for its products while the other multiplies
-      detail::two_blocks one(key, first + i, attempt), other(key, first + i + 2, attempt);
-      detail::ten_rounds(key, one, other);
-      one.store(words + 4 * i);
-      other.store(words + 4 * i + 8);
-    }
-#else
-    for (unsigned i = 0; i < Blocks; ++i) {
-      const philox_block r = random_block(key, first + i, attempt);
-      for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
-    }
-#endif
-  }
-}
-
-}  // namespace tagma
-
 namespace tagma::runtime {
 
 TAGMA_COLD TAGMA_DECL fans fans_of(const shape& dims) {
@@ -28448,7 +28347,7 @@ TAGMA_DECL double initial_number(initializer_kind kind, const random_key& key, s
     case initializer_kind::glorot_uniform:
     case initializer_kind::he_uniform: {
       const philox_block r = random_block(key, i);
-      return a + (b - a) * uniform01(r[0], r[1]);
+      return detail::between(a, b, uniform01(r[0], r[1]));
     }
     default:
       break;
@@ -28467,13 +28366,9 @@ TAGMA_DECL void write_drawn(std::byte* to, dtype type, initializer_kind kind, do
   const bool uniform = kind == initializer_kind::uniform || kind == initializer_kind::glorot_uniform ||
                        kind == initializer_kind::he_uniform;
   std::uint64_t e = first;
-  for (; uniform && type == dtype::float32 && last - e >= 4; e += 4) {
-    std::uint32_t words[16];
-    random_blocks<4>(key, e, 0, words);
-    for (std::uint64_t i = 0; i < 4; ++i)  // as `initial_number`
-      store_as(to + (e + i) * sizeof(float),
-               static_cast<float>(a + (b - a) * uniform01(words[4 * i], words[4 * i + 1])));
-  }
+  if (uniform && type == dtype::float32)
+    e += static_cast<std::uint64_t>(
+        write_uniform(reinterpret_cast<float*>(to) + first, a, b, key, first, static_cast<std::int64_t>(last - first)));
   for (; e < last; ++e) {
     const double number = initial_number(kind, key, e, a, b);
     if (type == dtype::float32)
@@ -28545,11 +28440,15 @@ TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec&
       break;
   }
   const auto count = static_cast<std::uint64_t>(spec.dims.elements());
-  if (!is_drawn) return detail::repeat_scalar(to, spec.type, count, a);
-  constexpr std::uint64_t per_task = 8192;
+  // Numbers that are all the same take what the system does for new pages: of tasks that share one, one waits.
+  const std::uint64_t per_task = is_drawn ? 8192 : 1 << 20;
   const auto some = [&](std::int64_t t) {
     const std::uint64_t first = static_cast<std::uint64_t>(t) * per_task, left = count - first;
-    detail::write_drawn(to, spec.type, kind, a, b, key, first, first + (left < per_task ? left : per_task));
+    const std::uint64_t own = left < per_task ? left : per_task;
+    if (is_drawn)
+      detail::write_drawn(to, spec.type, kind, a, b, key, first, first + own);
+    else
+      detail::repeat_scalar(to + first * size_of(spec.type), spec.type, own, a);
   };
   const auto tasks = static_cast<std::int64_t>((count + per_task - 1) / per_task);
   if (threads == nullptr) {
@@ -32244,6 +32143,190 @@ TAGMA_COLD TAGMA_DECL int runtime::available_threads() { return device::cpu::ava
 TAGMA_COLD TAGMA_DECL owned<runtime::executor> runtime::make_cpu_executor(int threads, int step_threads) {
   if (threads <= 0) threads = device::cpu::available_cpus();
   return owned<runtime::executor>(new device::cpu::executor(threads, step_threads > 0 ? step_threads : threads));
+}
+
+}  // namespace tagma
+// ---- tagma/device/cpu/initial_numbers.hpp
+
+/// @file
+/// Initial values that are uniform numbers, many at once: as `runtime::initial_number`, bit for bit.
+
+#include <cstdint>
+
+// ---- tagma/base/random_blocks.hpp
+
+/// @file
+/// Random bits of several blocks at once: those of `random_block`, two or more blocks in each instruction where there
+/// are some for that.
+
+#include <cstdint>
+#include <type_traits>
+
+namespace tagma {
+
+namespace detail {
+typedef std::uint64_t two_words __attribute__((vector_size(16)));
+typedef std::uint64_t four_words __attribute__((vector_size(32)));
+typedef std::uint64_t eight_words __attribute__((vector_size(64)));
+
+/// Lanes of the first and of the second vector by turns. Templates, so that files that draw nothing do not compile
+/// them.
+/// @{
+template <class T>
+TAGMA_INLINE void store_by_turns(T* to, const two_words& x, const two_words& y) {
+  const two_words one = __builtin_shufflevector(x, y, 0, 2), other = __builtin_shufflevector(x, y, 1, 3);
+  __builtin_memcpy(to, &one, sizeof one);
+  __builtin_memcpy(to + 4, &other, sizeof other);
+}
+template <class T>
+TAGMA_INLINE void store_by_turns(T* to, const four_words& x, const four_words& y) {
+  const four_words one = __builtin_shufflevector(x, y, 0, 4, 1, 5), other = __builtin_shufflevector(x, y, 2, 6, 3, 7);
+  __builtin_memcpy(to, &one, sizeof one);
+  __builtin_memcpy(to + 8, &other, sizeof other);
+}
+template <class T>
+TAGMA_INLINE void store_by_turns(T* to, const eight_words& x, const eight_words& y) {
+  const eight_words one = __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11);
+  const eight_words other = __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15);
+  __builtin_memcpy(to, &one, sizeof one);
+  __builtin_memcpy(to + 16, &other, sizeof other);
+}
+/// @}
+
+/// The words of two, four or eight blocks, in the lower halves of the lanes of vectors, whose upper halves nobody
+/// reads: for SSE2, AVX2 and AVX-512.
+/// @tparam Lanes one of the above
+template <class Lanes>
+struct blocks_of {
+  using lanes = Lanes;
+  lanes a, b, c, d;
+
+  TAGMA_INLINE blocks_of(const random_key& key, std::uint64_t first, std::uint16_t attempt) {
+    const std::uint64_t s[8] = {key.step, key.step, key.step, key.step, key.step, key.step, key.step, key.step};
+    const std::uint64_t t[8] = {key.stream, key.stream, key.stream, key.stream,
+                                key.stream, key.stream, key.stream, key.stream};
+    const std::uint64_t n[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    __builtin_memcpy(&a, n, sizeof a);
+    a = first + a;
+    b = ((a >> 32) & 0xffffu) | std::uint64_t{std::uint32_t{attempt} << 16};
+    __builtin_memcpy(&c, s, sizeof c);  // g++ warns of the rest of what is not read if they are written out
+    __builtin_memcpy(&d, t, sizeof d);
+  }
+  /// As in `philox_rounds`.
+  TAGMA_INLINE void round(std::uint32_t low, std::uint32_t high) {
+    const lanes first = lanes{} + std::uint64_t{0xD2511F53u}, second = lanes{} + std::uint64_t{0xCD9E8D57u};
+    lanes x, y;
+    TAGMA_PRODUCTS_OF_HALVES(x, a, first);
+    TAGMA_PRODUCTS_OF_HALVES(y, c, second);
+    a = (y >> 32) ^ b ^ std::uint64_t{low};
+    b = y;
+    c = (x >> 32) ^ d ^ std::uint64_t{high};
+    d = x;
+  }
+  TAGMA_INLINE void store(std::uint32_t* words) const {
+    const lanes x = (a & 0xffffffffu) | (b << 32), y = (c & 0xffffffffu) | (d << 32);
+    store_by_turns(words, x, y);
+  }
+};
+
+using four_blocks = blocks_of<four_words>;
+using eight_blocks = blocks_of<eight_words>;
+
+/// All rounds of some blocks, in turn, with the keys of `philox_rounds`.
+template <class... Blocks>
+TAGMA_INLINE void ten_rounds(const random_key& key, Blocks&... blocks) {
+  auto low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
+  for (int r = 0; r < 10; ++r, low += 0x9E3779B9u, high += 0xBB67AE85u) (blocks.round(low, high), ...);
+}
+}  // namespace detail
+
+/// `random_block` of blocks in a row, a multiple of four, or of eight for longer vectors: all words of the first, then
+/// those of the next.
+/// @tparam Bytes of vectors: 16, or 32 or 64 in loops that are compiled for AVX2 or AVX-512
+template <int Blocks, int Bytes = 16>
+TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std::uint16_t attempt,
+                                std::uint32_t (&words)[static_cast<unsigned>(4 * Blocks)]) {
+  static_assert(Blocks % (Bytes == 16 ? 4 : 8) == 0);
+  if constexpr (Bytes == 64) {
+    for (unsigned i = 0; i < Blocks; i += 8) {
+      detail::eight_blocks eight(key, first + i, attempt);
+      detail::ten_rounds(key, eight);
+      eight.store(words + 4 * i);
+    }
+    return;
+  }
+#if defined(__x86_64__)
+  using blocks = detail::blocks_of<std::conditional_t<Bytes == 32, detail::four_words, detail::two_words>>;
+  constexpr unsigned n = sizeof(typename blocks::lanes) / 8;
+  for (unsigned i = 0; i < Blocks; i += 2 * n) {  // one waits for its products while the other multiplies
+    blocks one(key, first + i, attempt), other(key, first + i + n, attempt);
+    detail::ten_rounds(key, one, other);
+    one.store(words + 4 * i);
+    other.store(words + 4 * (i + n));
+  }
+#else
+  for (unsigned i = 0; i < Blocks; ++i) {
+    const philox_block r = random_block(key, first + i, attempt);
+    for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
+  }
+#endif
+}
+
+}  // namespace tagma
+
+namespace tagma::device::cpu {
+
+/// Uniform numbers, each with a block of its own.
+struct uniform_numbers {
+#if TAGMA_HAS_F16C  // no loop is compiled without AVX2
+  typedef double doubles __attribute__((vector_size(32)));
+  typedef float floats __attribute__((vector_size(16)));
+
+  TAGMA_INLINE static void put(float* to, double a, double b, const tagma::detail::four_blocks& made) {
+    // As uniform01, in two parts, without rounding. Behind 2^52 words are the last bits of a number.
+    const auto high = (made.b & 0xffffffffu) | 0x4330000000000000u,
+               low = (made.a & 0xffffffffu) >> 11 | 0x4330000000000000u;
+    doubles part =
+        (__builtin_bit_cast(doubles, high) - 0x1p52) * 0x1p-32 + (__builtin_bit_cast(doubles, low) - 0x1p52) * 0x1p-53;
+    part *= b - a;
+    TAGMA_ROUND(part);
+    const floats all = __builtin_convertvector(part + a, floats);
+    __builtin_memcpy(to, &all, sizeof all);
+  }
+#endif
+  /// @param count a multiple of 8
+  TAGMA_INLINE static void run(float* to, double a, double b, const random_key* key, std::uint64_t first,
+                               std::int64_t count) {
+    for (float* const end = to + count; to < end; to += 8, first += 8) {
+#if TAGMA_HAS_F16C
+      tagma::detail::four_blocks one(*key, first, 0), other(*key, first + 4, 0);
+      tagma::detail::ten_rounds(*key, one, other);
+      put(to, a, b, one);
+      put(to + 4, a, b, other);
+#else
+      std::uint32_t words[32];
+      random_blocks<8>(*key, first, 0, words);
+      for (int k = 0; k < 8; ++k)
+        to[k] = static_cast<float>(runtime::detail::between(a, b, uniform01(words[4 * k], words[4 * k + 1])));
+#endif
+    }
+  }
+};
+
+}  // namespace tagma::device::cpu
+
+// ---- tagma/device/cpu/initial_numbers.ipp
+
+/// @file
+/// Definitions of initial_numbers.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_DECL std::int64_t runtime::write_uniform(float* to, double a, double b, const random_key& key,
+                                               std::uint64_t first, std::int64_t count) {
+  count = count / 8 * 8;
+  device::cpu::dispatch<device::cpu::uniform_numbers>(to, a, b, &key, first, count);
+  return count;
 }
 
 }  // namespace tagma
@@ -41828,6 +41911,8 @@ inline constexpr int per_block = 16 / static_cast<int>(sizeof(T));
 /// Elements are drawn by multiples of this: those of eight blocks.
 template <class T>
 inline constexpr int drawn_at_once = 8 * per_block<T>;
+/// Bytes of the vectors that make blocks where loops are compiled for AVX2, or may not be.
+inline constexpr int bytes_of_blocks = TAGMA_HAS_F16C ? 32 : 16;
 /// The most that are drawn in a call of the functions below. So many that vectors which read single elements that were
 /// just stored need not wait for them, and all stay in the cache.
 inline constexpr int most_drawn = 256;
@@ -41844,7 +41929,8 @@ TAGMA_INLINE void random_uniform(const random_key& key, std::uint64_t first, std
   constexpr int n = drawn_at_once<T>;
   for (std::int64_t at = 0; at < count; at += n, to += n) {
     std::uint32_t words[32];
-    random_blocks<8, W == wide_width>(key, (first + static_cast<std::uint64_t>(at)) / per_block<T>, attempt, words);
+    random_blocks<8, W == wide_width ? 64 : bytes_of_blocks>(
+        key, (first + static_cast<std::uint64_t>(at)) / per_block<T>, attempt, words);
     if constexpr (detail::same<T, double>) {
       for (unsigned i = 0; i < n; ++i) to[i] = uniform01(words[2 * i], words[2 * i + 1]);
     } else {  // as uniform01

@@ -3,6 +3,7 @@
 #include "tagma/device/cpu/copy.ipp"
 #include "tagma/device/cpu/dispatch.ipp"
 #include "tagma/device/cpu/executor.ipp"
+#include "tagma/device/cpu/initial_numbers.ipp"
 #include "tagma/device/cpu/integer_gemm.ipp"
 #include "tagma/device/cpu/interpreted_loop.ipp"
 #include "tagma/device/cpu/kernel/concat.ipp"

@@ -34,7 +34,18 @@ struct fans {
 void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute initializer, const carried_value* value,
                          double a, const random_key& key, executor* threads);
 
+/// Uniform numbers between `a` and `b`, those of `initial_number` from `first` on, all of them but the last few: how
+/// many it has written. Defined by device/cpu, which has vectors.
+std::int64_t write_uniform(float* to, double a, double b, const random_key& key, std::uint64_t first,
+                           std::int64_t count);
+
 namespace detail {
+/// The number between `a` and `b` that is `u` between 0 and 1. The compiler joins no product and sum of it.
+inline double between(double a, double b, double u) {
+  double part = (b - a) * u;
+  TAGMA_ROUND(part);
+  return a + part;
+}
 /// Elements `first` to `last` of a random initializer.
 void write_drawn(std::byte* to, dtype type, initializer_kind kind, double a, double b, const random_key& key,
                  std::uint64_t first, std::uint64_t last);

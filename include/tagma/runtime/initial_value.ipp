@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "tagma/base/config.hpp"
-#include "tagma/base/random_blocks.hpp"
 #include "tagma/runtime/initial_value.hpp"
 
 namespace tagma::runtime {
@@ -25,7 +24,7 @@ TAGMA_DECL double initial_number(initializer_kind kind, const random_key& key, s
     case initializer_kind::glorot_uniform:
     case initializer_kind::he_uniform: {
       const philox_block r = random_block(key, i);
-      return a + (b - a) * uniform01(r[0], r[1]);
+      return detail::between(a, b, uniform01(r[0], r[1]));
     }
     default:
       break;
@@ -44,13 +43,9 @@ TAGMA_DECL void write_drawn(std::byte* to, dtype type, initializer_kind kind, do
   const bool uniform = kind == initializer_kind::uniform || kind == initializer_kind::glorot_uniform ||
                        kind == initializer_kind::he_uniform;
   std::uint64_t e = first;
-  for (; uniform && type == dtype::float32 && last - e >= 4; e += 4) {
-    std::uint32_t words[16];
-    random_blocks<4>(key, e, 0, words);
-    for (std::uint64_t i = 0; i < 4; ++i)  // as `initial_number`
-      store_as(to + (e + i) * sizeof(float),
-               static_cast<float>(a + (b - a) * uniform01(words[4 * i], words[4 * i + 1])));
-  }
+  if (uniform && type == dtype::float32)
+    e += static_cast<std::uint64_t>(
+        write_uniform(reinterpret_cast<float*>(to) + first, a, b, key, first, static_cast<std::int64_t>(last - first)));
   for (; e < last; ++e) {
     const double number = initial_number(kind, key, e, a, b);
     if (type == dtype::float32)
@@ -122,11 +117,15 @@ TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec&
       break;
   }
   const auto count = static_cast<std::uint64_t>(spec.dims.elements());
-  if (!is_drawn) return detail::repeat_scalar(to, spec.type, count, a);
-  constexpr std::uint64_t per_task = 8192;
+  // Numbers that are all the same take what the system does for new pages: of tasks that share one, one waits.
+  const std::uint64_t per_task = is_drawn ? 8192 : 1 << 20;
   const auto some = [&](std::int64_t t) {
     const std::uint64_t first = static_cast<std::uint64_t>(t) * per_task, left = count - first;
-    detail::write_drawn(to, spec.type, kind, a, b, key, first, first + (left < per_task ? left : per_task));
+    const std::uint64_t own = left < per_task ? left : per_task;
+    if (is_drawn)
+      detail::write_drawn(to, spec.type, kind, a, b, key, first, first + own);
+    else
+      detail::repeat_scalar(to + first * size_of(spec.type), spec.type, own, a);
   };
   const auto tasks = static_cast<std::int64_t>((count + per_task - 1) / per_task);
   if (threads == nullptr) {

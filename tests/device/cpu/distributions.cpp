@@ -33,6 +33,15 @@ struct fill_of {
   }
 };
 
+template <int Bytes>
+struct eight_blocks_of {
+  TAGMA_INLINE static void run(std::uint32_t* to, const random_key* key, std::uint64_t first, std::uint16_t attempt) {
+    std::uint32_t words[32];
+    tagma::random_blocks<8, Bytes>(*key, first, attempt, words);
+    std::memcpy(to, words, sizeof words);
+  }
+};
+
 /// Numbers from one on.
 struct some_truncated {
   template <class T>
@@ -121,4 +130,21 @@ TEMPLATE_TEST_CASE("an element does not depend on those drawn with it", "[distri
     cpu::dispatch<some_truncated>(static_cast<T*>(some), &key, static_cast<std::uint64_t>(part * n), std::int64_t{n});
     for (int i = 0; i < n; ++i) CHECK(some[i] == Approx(whole[static_cast<std::size_t>(part * n + i)]).epsilon(1e-5));
   }
+}
+
+TEST_CASE("blocks by the vectors of this machine are those of the generator") {
+  using body = cpu::with_wide<eight_blocks_of<cpu::bytes_of_blocks>, eight_blocks_of<64>>;
+  for (const random_key key : {random_key{}, random_key{0xdeadbeefcafef00d, 0xffffffff, 0x80000001}})
+    for (const std::uint64_t first : {0ull, 4ull, 0xfffffffcull, 0x123456789abcull, 0xfffffffffff8ull})
+      for (const int number : {0, 1, 65535})
+        for (const bool wide : {false, true}) {
+          const auto attempt = static_cast<std::uint16_t>(number);
+          std::uint32_t words[32];
+          if (wide)
+            cpu::dispatch<body>(words + 0, &key, first, attempt);
+          else
+            cpu::dispatch<eight_blocks_of<cpu::bytes_of_blocks>>(words + 0, &key, first, attempt);
+          for (unsigned b = 0; b < 8; ++b)
+            for (unsigned i = 0; i < 4; ++i) CHECK(words[4 * b + i] == tagma::random_block(key, first + b, attempt)[i]);
+        }
 }

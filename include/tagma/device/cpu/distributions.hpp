@@ -18,6 +18,8 @@ inline constexpr int per_block = 16 / static_cast<int>(sizeof(T));
 /// Elements are drawn by multiples of this: those of eight blocks.
 template <class T>
 inline constexpr int drawn_at_once = 8 * per_block<T>;
+/// Bytes of the vectors that make blocks where loops are compiled for AVX2, or may not be.
+inline constexpr int bytes_of_blocks = TAGMA_HAS_F16C ? 32 : 16;
 /// The most that are drawn in a call of the functions below. So many that vectors which read single elements that were
 /// just stored need not wait for them, and all stay in the cache.
 inline constexpr int most_drawn = 256;
@@ -34,7 +36,8 @@ TAGMA_INLINE void random_uniform(const random_key& key, std::uint64_t first, std
   constexpr int n = drawn_at_once<T>;
   for (std::int64_t at = 0; at < count; at += n, to += n) {
     std::uint32_t words[32];
-    random_blocks<8, W == wide_width>(key, (first + static_cast<std::uint64_t>(at)) / per_block<T>, attempt, words);
+    random_blocks<8, W == wide_width ? 64 : bytes_of_blocks>(
+        key, (first + static_cast<std::uint64_t>(at)) / per_block<T>, attempt, words);
     if constexpr (detail::same<T, double>) {
       for (unsigned i = 0; i < n; ++i) to[i] = uniform01(words[2 * i], words[2 * i + 1]);
     } else {  // as uniform01

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/device/cpu/executor.hpp"
+#include "tagma/device/cpu/initial_numbers.hpp"
 #include "tagma/device/operations_of_records.hpp"
 #include "tagma/runtime/late_runs.hpp"
 
