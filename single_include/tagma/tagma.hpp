@@ -28310,8 +28310,9 @@ std::int64_t write_uniform(float* to, double a, double b, const random_key& key,
                            std::int64_t count);
 
 namespace detail {
-/// The number between `a` and `b` that is `u` between 0 and 1. The compiler joins no product and sum of it.
-inline double between(double a, double b, double u) {
+/// The number between `a` and `b` that is `u` between 0 and 1: product and sum are rounded one after the other, with
+/// FMA as well (but for clang's `-ffp-contract=fast`).
+TAGMA_INLINE double between(double a, double b, double u) {
   double part = (b - a) * u;
   TAGMA_ROUND(part);
   return a + part;
@@ -28319,8 +28320,8 @@ inline double between(double a, double b, double u) {
 /// Elements `first` to `last` of a random initializer.
 void write_drawn(std::byte* to, dtype type, initializer_kind kind, double a, double b, const random_key& key,
                  std::uint64_t first, std::uint64_t last);
-/// `count` elements that are one number.
-void repeat_scalar(std::byte* to, dtype type, std::uint64_t count, double number);
+/// Fills `all` bytes, some elements, with one of them.
+void repeat_element(std::byte* to, std::size_t all, const std::byte* element, std::size_t size);
 }  // namespace detail
 
 }  // namespace tagma::runtime
@@ -28378,10 +28379,8 @@ TAGMA_DECL void write_drawn(std::byte* to, dtype type, initializer_kind kind, do
   }
 }
 
-TAGMA_COLD TAGMA_DECL void repeat_scalar(std::byte* to, dtype type, std::uint64_t count, double number) {
-  if (count == 0) return;
-  const std::size_t size = size_of(type), all = static_cast<std::size_t>(count) * size;
-  store_scalar(to, type, number);
+TAGMA_COLD TAGMA_DECL void repeat_element(std::byte* to, std::size_t all, const std::byte* element, std::size_t size) {
+  std::memcpy(to, element, size);
   for (std::size_t done = size; done < all; done *= 2)
     std::memcpy(to + done, to, done < all - done ? done : all - done);
 }
@@ -28440,15 +28439,18 @@ TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec&
       break;
   }
   const auto count = static_cast<std::uint64_t>(spec.dims.elements());
-  // Numbers that are all the same take what the system does for new pages: of tasks that share one, one waits.
-  const std::uint64_t per_task = is_drawn ? 8192 : 1 << 20;
+  const std::size_t size = size_of(spec.type);
+  std::byte element[8]{};  // rounded here, where denormal numbers stay
+  if (!is_drawn) detail::store_scalar(element, spec.type, a);
+  // Bytes that are all the same take what the system does for new pages: 4 MiB are a few of the largest of these.
+  const std::uint64_t per_task = is_drawn ? 8192 : (4 << 20) / size;
   const auto some = [&](std::int64_t t) {
     const std::uint64_t first = static_cast<std::uint64_t>(t) * per_task, left = count - first;
     const std::uint64_t own = left < per_task ? left : per_task;
     if (is_drawn)
       detail::write_drawn(to, spec.type, kind, a, b, key, first, first + own);
     else
-      detail::repeat_scalar(to + first * size_of(spec.type), spec.type, own, a);
+      detail::repeat_element(to + first * size, own * size, element, size);
   };
   const auto tasks = static_cast<std::int64_t>((count + per_task - 1) / per_task);
   if (threads == nullptr) {
@@ -32253,23 +32255,23 @@ TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std:
       detail::ten_rounds(key, eight);
       eight.store(words + 4 * i);
     }
-    return;
-  }
+  } else {
 #if defined(__x86_64__)
-  using blocks = detail::blocks_of<std::conditional_t<Bytes == 32, detail::four_words, detail::two_words>>;
-  constexpr unsigned n = sizeof(typename blocks::lanes) / 8;
-  for (unsigned i = 0; i < Blocks; i += 2 * n) {  // one waits for its products while the other multiplies
-    blocks one(key, first + i, attempt), other(key, first + i + n, attempt);
-    detail::ten_rounds(key, one, other);
-    one.store(words + 4 * i);
-    other.store(words + 4 * (i + n));
-  }
+    using blocks = detail::blocks_of<std::conditional_t<Bytes == 32, detail::four_words, detail::two_words>>;
+    constexpr unsigned n = sizeof(typename blocks::lanes) / 8;
+    for (unsigned i = 0; i < Blocks; i += 2 * n) {  // one waits for its products while the other multiplies
+      blocks one(key, first + i, attempt), other(key, first + i + n, attempt);
+      detail::ten_rounds(key, one, other);
+      one.store(words + 4 * i);
+      other.store(words + 4 * (i + n));
+    }
 #else
-  for (unsigned i = 0; i < Blocks; ++i) {
-    const philox_block r = random_block(key, first + i, attempt);
-    for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
-  }
+    for (unsigned i = 0; i < Blocks; ++i) {
+      const philox_block r = random_block(key, first + i, attempt);
+      for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
+    }
 #endif
+  }
 }
 
 }  // namespace tagma
@@ -32322,8 +32324,8 @@ struct uniform_numbers {
 
 namespace tagma {
 
-TAGMA_DECL std::int64_t runtime::write_uniform(float* to, double a, double b, const random_key& key,
-                                               std::uint64_t first, std::int64_t count) {
+TAGMA_COLD TAGMA_DECL std::int64_t runtime::write_uniform(float* to, double a, double b, const random_key& key,
+                                                          std::uint64_t first, std::int64_t count) {
   count = count / 8 * 8;
   device::cpu::dispatch<device::cpu::uniform_numbers>(to, a, b, &key, first, count);
   return count;

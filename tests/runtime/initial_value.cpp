@@ -44,6 +44,23 @@ TEST_CASE("numbers that are known, in every element") {
   CHECK(x[2] == 0.25f);
 }
 
+TEST_CASE("a denormal number is what all elements are, however many threads write them") {
+  constexpr float number = 1e-40F;
+  for (const tg::extent count : {1, 3, (1 << 20) + 5, (3 << 20) + 1}) {  // one task, and several
+    std::vector<float> x(static_cast<std::size_t>(count));
+    const auto threads = tg::runtime::make_cpu_executor(2);
+    tg::runtime::write_initial_value(reinterpret_cast<std::byte*>(x.data()), {tg::dtype::float32, {count}},
+                                     static_cast<tg::ir::attribute>(initializer_kind::derived), nullptr,
+                                     static_cast<double>(number), key, threads.get());
+    CHECK(std::count(x.begin(), x.end(), number) == count);
+  }
+  std::vector<std::uint8_t> bytes(5 << 20);
+  tg::runtime::write_initial_value(reinterpret_cast<std::byte*>(bytes.data()), {tg::dtype::uint8, {5 << 20}},
+                                   static_cast<tg::ir::attribute>(initializer_kind::derived), nullptr, 7, key,
+                                   tg::runtime::make_cpu_executor(2).get());
+  CHECK(std::count(bytes.begin(), bytes.end(), 7) == 5 << 20);
+}
+
 TEST_CASE("random numbers depend on the key alone, and keep their bounds") {
   double x[12], y[12];
   write(x, initializer_kind::glorot_uniform, plane(3, 4));

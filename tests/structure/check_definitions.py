@@ -3,7 +3,10 @@
 """The two halves of a header: x.hpp declares, x.ipp defines what is no template. The header includes its definitions at its
 end unless TAGMA_COMPILED is defined, and one file of tagma/compiled/ includes them otherwise. Each function of them begins
 with TAGMA_DECL, which is `inline` in the one case and nothing in the other: without it a program of two files has the function
-twice, and with `inline` a program that links the library lacks it."""
+twice, and with `inline` a program that links the library lacks it.
+
+What one room declares and another defines is never inlined, so that each object with the definition has its symbol: objects
+without it may be the first that a program links."""
 
 import re
 
@@ -14,6 +17,15 @@ DEFINITION = re.compile(r"^(?![ }#/])(?!namespace\b)(?!using\b)(?!TAGMA_[A-Z]+_(
                         re.M)
 
 
+FOREIGN = re.compile(r"\bTAGMA_DECL\b[^(]*\b([a-z]+)::\w+\($")
+
+
+def is_of_another_room(header, line, rooms):
+    """True if the function is declared in the namespace of another folder than that of the header."""
+    found = FOREIGN.search(line[:line.find("(") + 1])
+    return found is not None and found[1] in rooms and found[1] not in header.split("/")
+
+
 def definitions(text):
     """The first lines of what stands at the left margin of a file: functions, if all is right."""
     code = tree.code(text)
@@ -22,6 +34,7 @@ def definitions(text):
 
 def check(root):
     complaints, known = [], tree.headers(root)
+    rooms = {h.split("/")[1] for h in known if h.count("/") > 1}
     compiled = {}
     for source in sorted((root / "include/tagma/compiled").glob("*.cpp")):
         for _, _, name in tree.includes(source.read_text(encoding="utf-8")):
@@ -40,6 +53,8 @@ def check(root):
         for line in definitions(text):
             if "TAGMA_DECL" not in line or re.search(r"\binline\b", line):
                 complaints.append(f"include/{header}: a function begins with TAGMA_DECL, not as {line.strip()!r}")
+            if is_of_another_room(header, line, rooms) and "TAGMA_COLD" not in line:
+                complaints.append(f"include/{header}: what another room declares is TAGMA_COLD, not as {line.strip()!r}")
     return complaints
 
 
@@ -55,6 +70,8 @@ CASES = [
     ("forgotten", {**GOOD, "include/tagma/a.ipp": "int f() {\n  return 1;\n}\n"}, "begins with TAGMA_DECL"),
     ("a class", {**GOOD, "include/tagma/a.ipp": "class a {\n  int f() { return 1; }\n};\ntemplate <class T>\nconstexpr T g() {\n  return 1;\n}\n"}, None),
     ("specialised", {**GOOD, "include/tagma/a.ipp": "template <> int f<int>() {\n  return 1;\n}\n"}, "begins with TAGMA_DECL"),
+    ("of another room", {**GOOD, "include/tagma/r/b.hpp": "", "include/tagma/a.ipp": "TAGMA_DECL int r::f() { return 1; }\n"}, "is TAGMA_COLD"),
+    ("never inlined", {**GOOD, "include/tagma/r/b.hpp": "", "include/tagma/a.ipp": "TAGMA_COLD TAGMA_DECL int r::f() { return 1; }\n"}, None),
     ("inline", {**GOOD, "include/tagma/a.ipp": "TAGMA_DECL inline int f() { return 1; }\n"}, "begins with TAGMA_DECL"),
 ]
 

@@ -102,23 +102,23 @@ TAGMA_INLINE void random_blocks(const random_key& key, std::uint64_t first, std:
       detail::ten_rounds(key, eight);
       eight.store(words + 4 * i);
     }
-    return;
-  }
+  } else {
 #if defined(__x86_64__)
-  using blocks = detail::blocks_of<std::conditional_t<Bytes == 32, detail::four_words, detail::two_words>>;
-  constexpr unsigned n = sizeof(typename blocks::lanes) / 8;
-  for (unsigned i = 0; i < Blocks; i += 2 * n) {  // one waits for its products while the other multiplies
-    blocks one(key, first + i, attempt), other(key, first + i + n, attempt);
-    detail::ten_rounds(key, one, other);
-    one.store(words + 4 * i);
-    other.store(words + 4 * (i + n));
-  }
+    using blocks = detail::blocks_of<std::conditional_t<Bytes == 32, detail::four_words, detail::two_words>>;
+    constexpr unsigned n = sizeof(typename blocks::lanes) / 8;
+    for (unsigned i = 0; i < Blocks; i += 2 * n) {  // one waits for its products while the other multiplies
+      blocks one(key, first + i, attempt), other(key, first + i + n, attempt);
+      detail::ten_rounds(key, one, other);
+      one.store(words + 4 * i);
+      other.store(words + 4 * (i + n));
+    }
 #else
-  for (unsigned i = 0; i < Blocks; ++i) {
-    const philox_block r = random_block(key, first + i, attempt);
-    for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
-  }
+    for (unsigned i = 0; i < Blocks; ++i) {
+      const philox_block r = random_block(key, first + i, attempt);
+      for (unsigned k = 0; k < 4; ++k) words[4 * i + k] = r[k];
+    }
 #endif
+  }
 }
 
 }  // namespace tagma

@@ -40,8 +40,9 @@ std::int64_t write_uniform(float* to, double a, double b, const random_key& key,
                            std::int64_t count);
 
 namespace detail {
-/// The number between `a` and `b` that is `u` between 0 and 1. The compiler joins no product and sum of it.
-inline double between(double a, double b, double u) {
+/// The number between `a` and `b` that is `u` between 0 and 1: product and sum are rounded one after the other, with
+/// FMA as well (but for clang's `-ffp-contract=fast`).
+TAGMA_INLINE double between(double a, double b, double u) {
   double part = (b - a) * u;
   TAGMA_ROUND(part);
   return a + part;
@@ -49,8 +50,8 @@ inline double between(double a, double b, double u) {
 /// Elements `first` to `last` of a random initializer.
 void write_drawn(std::byte* to, dtype type, initializer_kind kind, double a, double b, const random_key& key,
                  std::uint64_t first, std::uint64_t last);
-/// `count` elements that are one number.
-void repeat_scalar(std::byte* to, dtype type, std::uint64_t count, double number);
+/// Fills `all` bytes, some elements, with one of them.
+void repeat_element(std::byte* to, std::size_t all, const std::byte* element, std::size_t size);
 }  // namespace detail
 
 }  // namespace tagma::runtime

@@ -55,10 +55,8 @@ TAGMA_DECL void write_drawn(std::byte* to, dtype type, initializer_kind kind, do
   }
 }
 
-TAGMA_COLD TAGMA_DECL void repeat_scalar(std::byte* to, dtype type, std::uint64_t count, double number) {
-  if (count == 0) return;
-  const std::size_t size = size_of(type), all = static_cast<std::size_t>(count) * size;
-  store_scalar(to, type, number);
+TAGMA_COLD TAGMA_DECL void repeat_element(std::byte* to, std::size_t all, const std::byte* element, std::size_t size) {
+  std::memcpy(to, element, size);
   for (std::size_t done = size; done < all; done *= 2)
     std::memcpy(to + done, to, done < all - done ? done : all - done);
 }
@@ -117,15 +115,18 @@ TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec&
       break;
   }
   const auto count = static_cast<std::uint64_t>(spec.dims.elements());
-  // Numbers that are all the same take what the system does for new pages: of tasks that share one, one waits.
-  const std::uint64_t per_task = is_drawn ? 8192 : 1 << 20;
+  const std::size_t size = size_of(spec.type);
+  std::byte element[8]{};  // rounded here, where denormal numbers stay
+  if (!is_drawn) detail::store_scalar(element, spec.type, a);
+  // Bytes that are all the same take what the system does for new pages: 4 MiB are a few of the largest of these.
+  const std::uint64_t per_task = is_drawn ? 8192 : (4 << 20) / size;
   const auto some = [&](std::int64_t t) {
     const std::uint64_t first = static_cast<std::uint64_t>(t) * per_task, left = count - first;
     const std::uint64_t own = left < per_task ? left : per_task;
     if (is_drawn)
       detail::write_drawn(to, spec.type, kind, a, b, key, first, first + own);
     else
-      detail::repeat_scalar(to + first * size_of(spec.type), spec.type, own, a);
+      detail::repeat_element(to + first * size, own * size, element, size);
   };
   const auto tasks = static_cast<std::int64_t>((count + per_task - 1) / per_task);
   if (threads == nullptr) {

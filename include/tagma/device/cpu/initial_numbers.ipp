@@ -9,8 +9,8 @@
 
 namespace tagma {
 
-TAGMA_DECL std::int64_t runtime::write_uniform(float* to, double a, double b, const random_key& key,
-                                               std::uint64_t first, std::int64_t count) {
+TAGMA_COLD TAGMA_DECL std::int64_t runtime::write_uniform(float* to, double a, double b, const random_key& key,
+                                                          std::uint64_t first, std::int64_t count) {
   count = count / 8 * 8;
   device::cpu::dispatch<device::cpu::uniform_numbers>(to, a, b, &key, first, count);
   return count;

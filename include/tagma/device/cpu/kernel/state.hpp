@@ -6,6 +6,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/indices.hpp"
+#include "tagma/device/cpu/initial_numbers.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/run_values.hpp"
 #include "tagma/expr/op/state.hpp"
