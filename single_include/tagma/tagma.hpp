@@ -28298,9 +28298,8 @@ struct fans {
 /// @param initializer kind of the initializer of a variable
 /// @param value what the program carries for it, or nullptr
 /// @param a number of a derived initializer
-/// @param threads share random numbers, which are the same for any number of threads: as in kernels, denormal ones are
-/// 0;
-///                nullptr: the caller makes all, and rounds as it does
+/// @param threads share the elements, which are the same for any number of threads: of random numbers denormal ones are
+///                0, as in kernels; nullptr: the caller writes all, and rounds as it does
 void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute initializer, const carried_value* value,
                          double a, const random_key& key, executor* threads);
 
@@ -28321,7 +28320,7 @@ TAGMA_INLINE double between(double a, double b, double u) {
 void write_drawn(std::byte* to, dtype type, initializer_kind kind, double a, double b, const random_key& key,
                  std::uint64_t first, std::uint64_t last);
 /// Fills `all` bytes, some elements, with one of them.
-void repeat_element(std::byte* to, std::size_t all, const std::byte* element, std::size_t size);
+void fill_with(std::byte* to, std::size_t all, const std::byte* element, std::size_t size);
 }  // namespace detail
 
 }  // namespace tagma::runtime
@@ -28379,7 +28378,7 @@ TAGMA_DECL void write_drawn(std::byte* to, dtype type, initializer_kind kind, do
   }
 }
 
-TAGMA_COLD TAGMA_DECL void repeat_element(std::byte* to, std::size_t all, const std::byte* element, std::size_t size) {
+TAGMA_COLD TAGMA_DECL void fill_with(std::byte* to, std::size_t all, const std::byte* element, std::size_t size) {
   std::memcpy(to, element, size);
   for (std::size_t done = size; done < all; done *= 2)
     std::memcpy(to + done, to, done < all - done ? done : all - done);
@@ -28442,7 +28441,7 @@ TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec&
   const std::size_t size = size_of(spec.type);
   std::byte element[8]{};  // rounded here, where denormal numbers stay
   if (!is_drawn) detail::store_scalar(element, spec.type, a);
-  // Bytes that are all the same take what the system does for new pages: 4 MiB are a few of the largest of these.
+  // Bytes that are all the same take what the system does for new pages: 4 MiB are two of the largest.
   const std::uint64_t per_task = is_drawn ? 8192 : (4 << 20) / size;
   const auto some = [&](std::int64_t t) {
     const std::uint64_t first = static_cast<std::uint64_t>(t) * per_task, left = count - first;
@@ -28450,7 +28449,7 @@ TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec&
     if (is_drawn)
       detail::write_drawn(to, spec.type, kind, a, b, key, first, first + own);
     else
-      detail::repeat_element(to + first * size, own * size, element, size);
+      detail::fill_with(to + first * size, own * size, element, size);
   };
   const auto tasks = static_cast<std::int64_t>((count + per_task - 1) / per_task);
   if (threads == nullptr) {
@@ -41913,7 +41912,7 @@ inline constexpr int per_block = 16 / static_cast<int>(sizeof(T));
 /// Elements are drawn by multiples of this: those of eight blocks.
 template <class T>
 inline constexpr int drawn_at_once = 8 * per_block<T>;
-/// Bytes of the vectors that make blocks where loops are compiled for AVX2, or may not be.
+/// Bytes of the vectors that make blocks: 32 where no loop is compiled without AVX2.
 inline constexpr int bytes_of_blocks = TAGMA_HAS_F16C ? 32 : 16;
 /// The most that are drawn in a call of the functions below. So many that vectors which read single elements that were
 /// just stored need not wait for them, and all stay in the cache.

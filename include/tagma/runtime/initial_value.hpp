@@ -28,9 +28,8 @@ struct fans {
 /// @param initializer kind of the initializer of a variable
 /// @param value what the program carries for it, or nullptr
 /// @param a number of a derived initializer
-/// @param threads share random numbers, which are the same for any number of threads: as in kernels, denormal ones are
-/// 0;
-///                nullptr: the caller makes all, and rounds as it does
+/// @param threads share the elements, which are the same for any number of threads: of random numbers denormal ones are
+///                0, as in kernels; nullptr: the caller writes all, and rounds as it does
 void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute initializer, const carried_value* value,
                          double a, const random_key& key, executor* threads);
 
@@ -51,7 +50,7 @@ TAGMA_INLINE double between(double a, double b, double u) {
 void write_drawn(std::byte* to, dtype type, initializer_kind kind, double a, double b, const random_key& key,
                  std::uint64_t first, std::uint64_t last);
 /// Fills `all` bytes, some elements, with one of them.
-void repeat_element(std::byte* to, std::size_t all, const std::byte* element, std::size_t size);
+void fill_with(std::byte* to, std::size_t all, const std::byte* element, std::size_t size);
 }  // namespace detail
 
 }  // namespace tagma::runtime

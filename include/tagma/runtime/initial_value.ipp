@@ -55,7 +55,7 @@ TAGMA_DECL void write_drawn(std::byte* to, dtype type, initializer_kind kind, do
   }
 }
 
-TAGMA_COLD TAGMA_DECL void repeat_element(std::byte* to, std::size_t all, const std::byte* element, std::size_t size) {
+TAGMA_COLD TAGMA_DECL void fill_with(std::byte* to, std::size_t all, const std::byte* element, std::size_t size) {
   std::memcpy(to, element, size);
   for (std::size_t done = size; done < all; done *= 2)
     std::memcpy(to + done, to, done < all - done ? done : all - done);
@@ -118,7 +118,7 @@ TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec&
   const std::size_t size = size_of(spec.type);
   std::byte element[8]{};  // rounded here, where denormal numbers stay
   if (!is_drawn) detail::store_scalar(element, spec.type, a);
-  // Bytes that are all the same take what the system does for new pages: 4 MiB are a few of the largest of these.
+  // Bytes that are all the same take what the system does for new pages: 4 MiB are two of the largest.
   const std::uint64_t per_task = is_drawn ? 8192 : (4 << 20) / size;
   const auto some = [&](std::int64_t t) {
     const std::uint64_t first = static_cast<std::uint64_t>(t) * per_task, left = count - first;
@@ -126,7 +126,7 @@ TAGMA_COLD TAGMA_DECL void write_initial_value(std::byte* to, const tensor_spec&
     if (is_drawn)
       detail::write_drawn(to, spec.type, kind, a, b, key, first, first + own);
     else
-      detail::repeat_element(to + first * size, own * size, element, size);
+      detail::fill_with(to + first * size, own * size, element, size);
   };
   const auto tasks = static_cast<std::int64_t>((count + per_task - 1) / per_task);
   if (threads == nullptr) {

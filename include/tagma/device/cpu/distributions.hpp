@@ -18,7 +18,7 @@ inline constexpr int per_block = 16 / static_cast<int>(sizeof(T));
 /// Elements are drawn by multiples of this: those of eight blocks.
 template <class T>
 inline constexpr int drawn_at_once = 8 * per_block<T>;
-/// Bytes of the vectors that make blocks where loops are compiled for AVX2, or may not be.
+/// Bytes of the vectors that make blocks: 32 where no loop is compiled without AVX2.
 inline constexpr int bytes_of_blocks = TAGMA_HAS_F16C ? 32 : 16;
 /// The most that are drawn in a call of the functions below. So many that vectors which read single elements that were
 /// just stored need not wait for them, and all stay in the cache.
