@@ -586,9 +586,9 @@ def main():
         heads = " ".join(f"{h:>8}" for h in (["before"] if before else []) + [p.name for p in peers])
         print(f"{'operation':<28} {'extents':<28} threads {'ours':>10} {heads}", flush=True)
         for family, case in TABLE.items():
-            if arguments.only and not (family + ".").startswith(tuple(arguments.only.split(","))):
-                continue
             for name, kind, gradient, shapes in case.cases(family):
+                if arguments.only and not (name + ".").startswith(tuple(arguments.only.split(","))):
+                    continue
                 if arguments.type and kind not in arguments.type.split(",") or gradient and arguments.forward:
                     continue
                 at_hand = [p for p in peers if getattr(case, p.name)]

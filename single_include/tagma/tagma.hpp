@@ -31710,9 +31710,9 @@ class thread_pool {
   runtime::shared_work* last_ = nullptr;
   alignas(64) runtime::wait_word round_;
   alignas(64) runtime::wait_word left_;
-  alignas(64) atomic<int> awake_{0};  ///< workers that look for work
-  atomic<int> missed_{0};             ///< small loops soon behind each other that found none
-  atomic<std::int64_t> last_missed_{0};
+  alignas(64) atomic<int> awake_{0};     ///< workers that look for work
+  atomic<int> missed_{0};                ///< small loops soon behind each other that found none
+  atomic<std::int64_t> last_missed_{0};  ///< when the last of them ended
 };
 
 }  // namespace tagma::device::cpu
@@ -31791,6 +31791,7 @@ TAGMA_COLD TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks,
   const bool small = help == runtime::helpers::awake;
   if (most_helpers <= 0 || detail::inside_task || (small && !somebody_for_small()) || !offer(work)) {
     work.run(work.from_first, 1);
+    if (small) last_missed_.store(runtime::now_ns(), memory_order::relaxed);
   } else {
     wake_missing(small ? 1 : static_cast<int>(tasks - 1 < most_helpers ? tasks - 1 : most_helpers));
     work.run(work.from_first, 1);
@@ -31821,8 +31822,8 @@ TAGMA_DECL void thread_pool::wake_missing(int count) {
 TAGMA_COLD TAGMA_DECL bool thread_pool::somebody_for_small() {
   if (awake_.load(memory_order::relaxed) > 0) return true;
   // Threads that do this at once may lose one of their counts.
-  const std::int64_t now = runtime::now_ns(), before = last_missed_.exchange(now, memory_order::relaxed);
-  const int missed = now - before < patience_ns ? missed_.load(memory_order::relaxed) + 1 : 1;
+  const std::int64_t since = runtime::now_ns() - last_missed_.load(memory_order::relaxed);
+  const int missed = since < patience_ns ? missed_.load(memory_order::relaxed) + 1 : 1;
   missed_.store(missed < most_missed ? missed : 0, memory_order::relaxed);
   return missed >= most_missed;
 }
@@ -37236,10 +37237,12 @@ struct product_split {
   /// @param few      the parts are for `few_rows_product`: whole tiles of columns, since few rows cost what reading the
   ///                 other matrix does, or rows, since few terms cost what writing the result does, row after row
   product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
+  /// One part.
+  product_split(std::int64_t m, std::int64_t n) : rows(m), columns(n), all_rows(m), all_columns(n), few(false) {}
 
   /// Part `t` of a product, which may have no addresses yet.
   template <class Product>
-  [[nodiscard]] Product part(const Product& whole, std::int64_t t) const {
+  [[nodiscard]] TAGMA_COLD Product part(const Product& whole, std::int64_t t) const {
     Product g = whole;
     const std::int64_t row = t / across * rows, column = t % across * columns;
     g.m = row + rows < all_rows ? rows : all_rows - row;
@@ -37259,13 +37262,9 @@ struct product_split {
 
 #if TAGMA_ONEDNN_PRIMITIVES
 
-/// One product with its primitive. Products that threads share are left to the plain function: parts of a matrix, whose
-/// rows lie further apart than they are long, have no better primitive.
-class onednn_product final : public kernel_state {
+/// One product with its primitive.
+class onednn_product final {
  public:
-  /// A null pointer if the plain function is the better choice.
-  [[nodiscard]] static owned<kernel_state> make(const gemm_args<float>& g, bool repeated);
-
   /// @param desc a product of matrices of any element type, by `describe`
   explicit onednn_product(const dnnl_owned_desc& desc);
 
@@ -37296,6 +37295,45 @@ class onednn_product final : public kernel_state {
   std::size_t scratch_bytes_ = 0;
 };
 
+/// A product whose parts have a primitive each.
+class onednn_parts final : public kernel_state {
+ public:
+  static constexpr std::int64_t most = 8;
+
+  explicit onednn_parts(const product_split& split) : split_(split) {}
+
+  /// A null pointer if the plain function is the better choice: for large products, which threads share whoever has to
+  /// be woken for it, and where there is nothing quick.
+  [[nodiscard]] static owned<kernel_state> make(const gemm_args<float>& g, bool repeated);
+
+  /// A primitive for each part; false if there is nothing quick.
+  template <class T>
+  [[nodiscard]] TAGMA_COLD bool plan(const gemm_args<T>& g) {
+    for (std::int64_t t = 0; t < split_.parts; ++t) {
+      const dnnl_owned_desc desc = onednn_product::describe(split_.part(g, t));
+      if (desc == nullptr) return false;
+      parts_[t] = owned<onednn_product>(new onednn_product(desc));
+    }
+    return true;
+  }
+
+  template <class T>
+  TAGMA_COLD void run(const gemm_args<T>& g, const run_context& context) const {
+    if (split_.parts == 1) return parts_[0]->run(g.a, g.b, g.c);
+    context.threads->parallel_for(
+        split_.parts,
+        [&](std::int64_t t) {
+          const gemm_args<T> one = split_.part(g, t);
+          parts_[t]->run(one.a, one.b, one.c);
+        },
+        split_.help);
+  }
+
+ private:
+  product_split split_;
+  owned<onednn_product> parts_[most];
+};
+
 /// A product of bfloat16 matrices on a processor that multiplies them (AVX-512 BF16, AMX), many times as fast as
 /// floats. Sums are those of floats and rounded once, in an order of oneDNN's; denormal numbers count as zero. A
 /// template, so that programs without such products do not compile it.
@@ -37307,13 +37345,14 @@ class bfloat_product final {
   [[nodiscard]] TAGMA_COLD static owned<bfloat_product> make(const gemm_args<T>& g, bool repeated) {
     if (machine_level() != level::v4 || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
     use_one_openmp_thread();
-    const product_split split(g.m, g.n, pieces(g.k, 8), repeated);  // what is quicker is shared later
-    if (split.parts > static_cast<std::int64_t>(most_parts)) return nullptr;
+    product_split split(g.m, g.n, pieces(g.k, 8), repeated);                     // what is quicker is shared later
+    if (split.help == runtime::helpers::awake) split = product_split(g.m, g.n);  // half of the columns takes as long
+    if (split.parts > onednn_parts::most) return nullptr;
     owned<bfloat_product> made(new bfloat_product(g, split));
-    if (made->plan()) return made;
+    if (made->parts_.plan(g)) return made;
     if (!g.transpose_a) return nullptr;
     made->whole_.transpose_a = false, made->whole_.lda = g.k;
-    if (!made->plan()) return nullptr;
+    if (!made->parts_.plan(made->whole_)) return nullptr;
     made->turned_ = heap_array<T>(g.m * g.k);
     return made;
   }
@@ -37325,26 +37364,12 @@ class bfloat_product final {
       turn(g, context);
       all.a = turned_.data();
     }
-    const auto part = [&](std::int64_t t) {
-      const gemm_args<T> one = split_.part(all, t);
-      parts_[t]->run(one.a, one.b, one.c);
-    };
-    if (split_.parts == 1) return part(0);
-    context.threads->parallel_for(split_.parts, part, split_.help);
+    parts_.run(all, context);
   }
 
  private:
-  explicit bfloat_product(const gemm_args<T>& g, const product_split& split) : whole_(g), split_(split) {}
+  explicit bfloat_product(const gemm_args<T>& g, const product_split& split) : whole_(g), parts_(split) {}
 
-  /// A primitive for each part; false if there is none.
-  [[nodiscard]] bool plan() {
-    for (std::int64_t t = 0; t < split_.parts; ++t) {
-      const dnnl_owned_desc desc = onednn_product::describe(split_.part(whole_, t));
-      if (desc == nullptr) return false;
-      parts_[t] = owned<onednn_product>(new onednn_product(desc));
-    }
-    return true;
-  }
   /// The first matrix row by row, if it is given column by column: oneDNN 2 has nothing quick for that.
   void turn(const gemm_args<T>& g, const run_context& context) {
     constexpr std::int64_t high = 4 * turn_halves::strip;
@@ -37355,9 +37380,7 @@ class bfloat_product final {
   }
 
   gemm_args<T> whole_;  ///< without its addresses
-  product_split split_;
-  static constexpr std::size_t most_parts = 8;
-  owned<onednn_product> parts_[most_parts];
+  onednn_parts parts_;
   heap_array<T> turned_;
 };
 
@@ -37392,8 +37415,7 @@ TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t 
     // By multiplications, below which sharing costs more than it gains. Matrices in memory have fewer than 2^63.
     std::int64_t wanted = m * n * k / (repeated ? 1000000 : 4000000);
     if (wanted < 2) {
-      // Parts are left to a plain function, whose first call takes oneDNN 25 ms: where it is called anyway.
-      if (m > 16 || k * n < 65536 || m * n * k < 1000000) return;
+      if (m * n * k < (m > 16 ? 2000000 : 1000000)) return;
       help = runtime::helpers::awake;
       wanted = 2;
     }
@@ -37416,12 +37438,14 @@ TAGMA_COLD TAGMA_DECL bool product_split::cut() {
 
 #if TAGMA_ONEDNN_PRIMITIVES
 
-TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_product::make(const gemm_args<float>& g, bool repeated) {
-  if (product_split(g.m, g.n, g.k, repeated).parts > 1) return nullptr;
-  use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-  const dnnl_owned_desc desc = describe(g);
-  if (desc == nullptr) return nullptr;
-  return owned<kernel_state>(new onednn_product(desc));
+TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_parts::make(const gemm_args<float>& g, bool repeated) {
+  product_split split(g.m, g.n, g.k, repeated);
+  if (split.parts > 1 && split.help != runtime::helpers::awake) return nullptr;
+  if (g.transpose_b && g.m < 64) split = product_split(g.m, g.n);  // it is copied, which takes as long
+  use_one_openmp_thread();                                         // oneDNN plans for as many threads as there are now
+  auto* const made = new onednn_parts(split);
+  owned<kernel_state> state(made);
+  return made->plan(g) ? std::move(state) : nullptr;
 }
 
 TAGMA_DECL void onednn_product::run(const void* a, const void* b, void* c) {
@@ -39697,7 +39721,7 @@ void matmul_one(const kernel_args& args, const run_context& context) {
   const gemm_args<T> g = plain_product<T>(args);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<T, float>)
-    if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g.a, g.b, g.c);
+    if (args.state != nullptr) return static_cast<const onednn_parts*>(args.state)->run(g, context);
 #endif
   split_gemm(g, args.repeated, context);
 }
@@ -39733,9 +39757,11 @@ TAGMA_COLD runtime::step_rows rows_of_product(const kernel_args& args, const run
   if (!p.one) return {x.rank == out.rank && y.rank == out.rank && x[0] == out[0] && y[0] == out[0], 2};
   const gemm_args<T> g = plain_product<T>(args);
   const std::int64_t of_row = p.m / out[0];
-  // What is one part has a primitive of its own.
+  // What is one part, or shared with threads that are awake, has primitives of its own.
   const product_split split = split_of_rows(args, g, out[0]);
-  if (p.transpose_a || g.m != p.m || split.parts < 2 || split.rows % of_row != 0) return {};
+  if (p.transpose_a || g.m != p.m || split.parts < 2 || split.help == runtime::helpers::awake ||
+      split.rows % of_row != 0)
+    return {};
   return {split.rows / of_row};
 }
 
@@ -39752,7 +39778,7 @@ TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, c
   if (!p.one || p.m == 0 || p.n == 0 || p.k == 0) return nullptr;
   gemm_args<float> g = describe_product<float>(args, p);
   g.make_row();
-  return has_few_rows(g) || is_plain(g) ? nullptr : onednn_product::make(g, args.repeated);
+  return has_few_rows(g) || is_plain(g) ? nullptr : onednn_parts::make(g, args.repeated);
 }
 #endif
 
@@ -40646,7 +40672,8 @@ template <class T>
   return found != 0;
 }
 
-template <bool All>
+/// @tparam Out bool: what depends on no parameter is compiled in every program
+template <dtype Out, bool All>
 void reduce_bool(const kernel_args& args, const run_context&) {
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
   const auto* from = args.in[0].as<const std::uint8_t>();
@@ -40765,13 +40792,13 @@ struct kernel<on_cpu, ir::key<op::fraction>> {
 };
 template <>
 struct kernel<on_cpu, ir::key<op::all>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<true>};
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<Out, true>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::any>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<false>};
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<Out, false>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::argmax>> {
@@ -43217,17 +43244,30 @@ void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::in
   }
 }
 
-/// For elements of `size` bytes.
-[[nodiscard]] block_mover mover_of(std::int64_t size);
+/// @param move for elements of the size of these
+void transpose(const kernel_args& args, const run_context& context, block_mover move);
 
-void transpose(const kernel_args& args, const run_context& context);
+/// Only what moves elements of the sizes that a program has is compiled.
+template <std::size_t Size>
+void transpose_of(const kernel_args& args, const run_context& context) {
+  if constexpr (Size == 1)
+    transpose(args, context, &move_block<std::uint8_t>);
+  else if constexpr (Size == 2)
+    transpose(args, context, &move_block<std::uint16_t>);
+  else if constexpr (Size == 4)
+    transpose(args, context, &move_block<std::uint32_t>);
+  else if constexpr (Size == 8)
+    transpose(args, context, &move_block<std::uint64_t>);
+  else
+    transpose(args, context, &move_elements<Size>);
+}
 
 }  // namespace cpu::detail
 
 template <>
 struct kernel<on_cpu, ir::key<op::transpose>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::transpose};
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::transpose_of<size_of(Out)>};
 };
 
 }  // namespace tagma::device
@@ -43272,22 +43312,7 @@ TAGMA_DECL void moved_axes::offsets(std::int64_t index, unsigned skipped, std::i
   }
 }
 
-TAGMA_DECL block_mover mover_of(std::int64_t size) {
-  switch (size) {
-    case 1:
-      return &move_block<std::uint8_t>;
-    case 2:
-      return &move_block<std::uint16_t>;
-    case 4:
-      return &move_block<std::uint32_t>;
-    case 8:
-      return &move_block<std::uint64_t>;
-    default:
-      return &move_elements<sizeof(string_element)>;
-  }
-}
-
-TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
+TAGMA_DECL void transpose(const kernel_args& args, const run_context& context, block_mover move) {
   if (args.out.elements() == 0) return;
   const moved_axes axes(args.in[0].dims, args.out.dims, args.attributes);
   const auto size = static_cast<std::int64_t>(size_of(args.out.type));
@@ -43311,7 +43336,6 @@ TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
   while (axes.axis[near].from != 1) ++near;
   const int last = axes.count - 1;
   const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
-  const block_mover move = mover_of(size);
   const std::int64_t high = pieces(block_bytes, size), strips = pieces(rows.count, high);
   const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
   over_pieces(parts, high * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
@@ -44176,6 +44200,7 @@ TAGMA_A_KERNEL(random<float, distribution::normal>);
 TAGMA_A_KERNEL(random<float, distribution::truncated>);
 TAGMA_A_KERNEL(convolve<float>);
 TAGMA_A_KERNEL(moments<float>);
+TAGMA_A_KERNEL(transpose_of<4>);
 TAGMA_A_KERNEL(pool<max_pool_body<float>, float>);
 TAGMA_A_KERNEL(pool<average_pool_body<float>, float>);
 TAGMA_A_KERNEL(max_pool_gradient<float>);

@@ -130,14 +130,17 @@ TEST_CASE("small loops wake nobody, but where one follows the other", "[pool]") 
     loop();
     return strangers == before;
   };
-  CHECK(comes(alone));  // the worker sleeps
-  for (int i = 0; i < 5; ++i) CHECK(alone());
-  pauses = 200;
-  CHECK(comes([&] {
-    const int before = strangers;
-    for (int i = 0; i < 100; ++i) loop();
-    return strangers > before;
-  }));
+  for (const int each : {200, 20'000}) {  // one soon begins behind the end of the one before, however long that takes
+    pauses = 20'000;
+    CHECK(comes(alone));  // the worker sleeps
+    for (int i = 0; i < 5; ++i) CHECK(alone());
+    pauses = each;
+    CHECK(comes([&] {
+      const int before = strangers;
+      for (int i = 0; i < 100; ++i) loop();
+      return strangers > before;
+    }));
+  }
   CHECK(done == 2 * loops);
 }
 

@@ -15,6 +15,7 @@
 #include "tagma/device/cpu/kernel/reduce.hpp"
 #include "tagma/device/cpu/kernel/softmax.hpp"
 #include "tagma/device/cpu/kernel/state.hpp"
+#include "tagma/device/cpu/kernel/transpose.hpp"
 
 /// Before each of them: the file of the library that has them defines it as nothing.
 #ifndef TAGMA_COMPILED_KERNEL
@@ -53,6 +54,7 @@ TAGMA_A_KERNEL(random<float, distribution::normal>);
 TAGMA_A_KERNEL(random<float, distribution::truncated>);
 TAGMA_A_KERNEL(convolve<float>);
 TAGMA_A_KERNEL(moments<float>);
+TAGMA_A_KERNEL(transpose_of<4>);
 TAGMA_A_KERNEL(pool<max_pool_body<float>, float>);
 TAGMA_A_KERNEL(pool<average_pool_body<float>, float>);
 TAGMA_A_KERNEL(max_pool_gradient<float>);

@@ -130,9 +130,9 @@ class thread_pool {
   runtime::shared_work* last_ = nullptr;
   alignas(64) runtime::wait_word round_;
   alignas(64) runtime::wait_word left_;
-  alignas(64) atomic<int> awake_{0};  ///< workers that look for work
-  atomic<int> missed_{0};             ///< small loops soon behind each other that found none
-  atomic<std::int64_t> last_missed_{0};
+  alignas(64) atomic<int> awake_{0};     ///< workers that look for work
+  atomic<int> missed_{0};                ///< small loops soon behind each other that found none
+  atomic<std::int64_t> last_missed_{0};  ///< when the last of them ended
 };
 
 }  // namespace tagma::device::cpu

@@ -76,6 +76,7 @@ TAGMA_COLD TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks,
   const bool small = help == runtime::helpers::awake;
   if (most_helpers <= 0 || detail::inside_task || (small && !somebody_for_small()) || !offer(work)) {
     work.run(work.from_first, 1);
+    if (small) last_missed_.store(runtime::now_ns(), memory_order::relaxed);
   } else {
     wake_missing(small ? 1 : static_cast<int>(tasks - 1 < most_helpers ? tasks - 1 : most_helpers));
     work.run(work.from_first, 1);
@@ -106,8 +107,8 @@ TAGMA_DECL void thread_pool::wake_missing(int count) {
 TAGMA_COLD TAGMA_DECL bool thread_pool::somebody_for_small() {
   if (awake_.load(memory_order::relaxed) > 0) return true;
   // Threads that do this at once may lose one of their counts.
-  const std::int64_t now = runtime::now_ns(), before = last_missed_.exchange(now, memory_order::relaxed);
-  const int missed = now - before < patience_ns ? missed_.load(memory_order::relaxed) + 1 : 1;
+  const std::int64_t since = runtime::now_ns() - last_missed_.load(memory_order::relaxed);
+  const int missed = since < patience_ns ? missed_.load(memory_order::relaxed) + 1 : 1;
   missed_.store(missed < most_missed ? missed : 0, memory_order::relaxed);
   return missed >= most_missed;
 }

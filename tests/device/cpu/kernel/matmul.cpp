@@ -78,16 +78,28 @@ TEMPLATE_TEST_CASE("large products are split, and threads do not change their by
 }
 
 TEST_CASE("products that whoever is awake helps with are split, and threads do not change their bytes") {
-  for (const auto& [m, k, n] : {std::array<tg::extent, 3>{16, 784, 300}, {12, 300, 400}, {1, 784, 300}, {3, 333, 790}}) {
-    const auto a = scattered<float>({m, k}, -1, 1, 1), b = scattered<float>({k, n}, -1, 1, 2);
-    tg::tensor<float> one(tg::shape{m, n}), four(tg::shape{m, n});
-    const tg::device::cpu::detail::product_split split(m, n, k, false, m == 1);
-    if (m != 3) CHECK((split.parts == 2 && split.help == tg::runtime::helpers::awake));
-    tg::test::call_with<tg::op::matmul>({.threads = 1}, one, {0, 0}, a, b);
-    tg::test::call_with<tg::op::matmul>({.threads = 4}, four, {0, 0}, a, b);
-    CHECK(std::equal(one.span().begin(), one.span().end(), four.span().begin()));
-    CHECK(distance(one, naive_product(a, b, false, false, one.dims())) < 1e-4);
-  }
+  for (const auto& [m, k, n] : {std::array<tg::extent, 3>{16, 784, 300},
+                                {12, 300, 400},
+                                {1, 784, 300},
+                                {3, 333, 790},
+                                {17, 784, 300},
+                                {32, 784, 300},
+                                {33, 401, 199},
+                                {128, 128, 128},
+                                {784, 32, 300}})
+    for (const tg::extent ta : {0, 1})
+      for (const tg::extent tb : {0, 1}) {
+        INFO(m << " x " << k << " x " << n << (ta != 0 ? ", first turned" : "") << (tb != 0 ? ", second turned" : ""));
+        const auto a = scattered<float>(ta != 0 ? tg::shape{k, m} : tg::shape{m, k}, -1, 1, 1);
+        const auto b = scattered<float>(tb != 0 ? tg::shape{n, k} : tg::shape{k, n}, -1, 1, 2);
+        tg::tensor<float> one(tg::shape{m, n}), four(tg::shape{m, n});
+        const tg::device::cpu::detail::product_split split(m, n, k, false, m == 1);
+        if (m != 3) CHECK((split.parts == 2 && split.help == tg::runtime::helpers::awake));
+        tg::test::call_with<tg::op::matmul>({.threads = 1}, one, {ta, tb}, a, b);
+        tg::test::call_with<tg::op::matmul>({.threads = 4}, four, {ta, tb}, a, b);
+        CHECK(std::equal(one.span().begin(), one.span().end(), four.span().begin()));
+        CHECK(distance(one, naive_product(a, b, ta != 0, tb != 0, one.dims())) < 1e-4);
+      }
 }
 
 TEST_CASE("products of loops are split, and threads do not change their bytes") {

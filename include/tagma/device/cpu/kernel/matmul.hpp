@@ -76,7 +76,7 @@ void matmul_one(const kernel_args& args, const run_context& context) {
   const gemm_args<T> g = plain_product<T>(args);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<T, float>)
-    if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g.a, g.b, g.c);
+    if (args.state != nullptr) return static_cast<const onednn_parts*>(args.state)->run(g, context);
 #endif
   split_gemm(g, args.repeated, context);
 }
@@ -112,9 +112,11 @@ TAGMA_COLD runtime::step_rows rows_of_product(const kernel_args& args, const run
   if (!p.one) return {x.rank == out.rank && y.rank == out.rank && x[0] == out[0] && y[0] == out[0], 2};
   const gemm_args<T> g = plain_product<T>(args);
   const std::int64_t of_row = p.m / out[0];
-  // What is one part has a primitive of its own.
+  // What is one part, or shared with threads that are awake, has primitives of its own.
   const product_split split = split_of_rows(args, g, out[0]);
-  if (p.transpose_a || g.m != p.m || split.parts < 2 || split.rows % of_row != 0) return {};
+  if (p.transpose_a || g.m != p.m || split.parts < 2 || split.help == runtime::helpers::awake ||
+      split.rows % of_row != 0)
+    return {};
   return {split.rows / of_row};
 }
 
@@ -131,7 +133,7 @@ TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, c
   if (!p.one || p.m == 0 || p.n == 0 || p.k == 0) return nullptr;
   gemm_args<float> g = describe_product<float>(args, p);
   g.make_row();
-  return has_few_rows(g) || is_plain(g) ? nullptr : onednn_product::make(g, args.repeated);
+  return has_few_rows(g) || is_plain(g) ? nullptr : onednn_parts::make(g, args.repeated);
 }
 #endif
 

@@ -31,10 +31,12 @@ struct product_split {
   /// @param few      the parts are for `few_rows_product`: whole tiles of columns, since few rows cost what reading the
   ///                 other matrix does, or rows, since few terms cost what writing the result does, row after row
   product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
+  /// One part.
+  product_split(std::int64_t m, std::int64_t n) : rows(m), columns(n), all_rows(m), all_columns(n), few(false) {}
 
   /// Part `t` of a product, which may have no addresses yet.
   template <class Product>
-  [[nodiscard]] Product part(const Product& whole, std::int64_t t) const {
+  [[nodiscard]] TAGMA_COLD Product part(const Product& whole, std::int64_t t) const {
     Product g = whole;
     const std::int64_t row = t / across * rows, column = t % across * columns;
     g.m = row + rows < all_rows ? rows : all_rows - row;
@@ -54,13 +56,9 @@ struct product_split {
 
 #if TAGMA_ONEDNN_PRIMITIVES
 
-/// One product with its primitive. Products that threads share are left to the plain function: parts of a matrix, whose
-/// rows lie further apart than they are long, have no better primitive.
-class onednn_product final : public kernel_state {
+/// One product with its primitive.
+class onednn_product final {
  public:
-  /// A null pointer if the plain function is the better choice.
-  [[nodiscard]] static owned<kernel_state> make(const gemm_args<float>& g, bool repeated);
-
   /// @param desc a product of matrices of any element type, by `describe`
   explicit onednn_product(const dnnl_owned_desc& desc);
 
@@ -91,6 +89,45 @@ class onednn_product final : public kernel_state {
   std::size_t scratch_bytes_ = 0;
 };
 
+/// A product whose parts have a primitive each.
+class onednn_parts final : public kernel_state {
+ public:
+  static constexpr std::int64_t most = 8;
+
+  explicit onednn_parts(const product_split& split) : split_(split) {}
+
+  /// A null pointer if the plain function is the better choice: for large products, which threads share whoever has to
+  /// be woken for it, and where there is nothing quick.
+  [[nodiscard]] static owned<kernel_state> make(const gemm_args<float>& g, bool repeated);
+
+  /// A primitive for each part; false if there is nothing quick.
+  template <class T>
+  [[nodiscard]] TAGMA_COLD bool plan(const gemm_args<T>& g) {
+    for (std::int64_t t = 0; t < split_.parts; ++t) {
+      const dnnl_owned_desc desc = onednn_product::describe(split_.part(g, t));
+      if (desc == nullptr) return false;
+      parts_[t] = owned<onednn_product>(new onednn_product(desc));
+    }
+    return true;
+  }
+
+  template <class T>
+  TAGMA_COLD void run(const gemm_args<T>& g, const run_context& context) const {
+    if (split_.parts == 1) return parts_[0]->run(g.a, g.b, g.c);
+    context.threads->parallel_for(
+        split_.parts,
+        [&](std::int64_t t) {
+          const gemm_args<T> one = split_.part(g, t);
+          parts_[t]->run(one.a, one.b, one.c);
+        },
+        split_.help);
+  }
+
+ private:
+  product_split split_;
+  owned<onednn_product> parts_[most];
+};
+
 /// A product of bfloat16 matrices on a processor that multiplies them (AVX-512 BF16, AMX), many times as fast as
 /// floats. Sums are those of floats and rounded once, in an order of oneDNN's; denormal numbers count as zero. A
 /// template, so that programs without such products do not compile it.
@@ -102,13 +139,14 @@ class bfloat_product final {
   [[nodiscard]] TAGMA_COLD static owned<bfloat_product> make(const gemm_args<T>& g, bool repeated) {
     if (machine_level() != level::v4 || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
     use_one_openmp_thread();
-    const product_split split(g.m, g.n, pieces(g.k, 8), repeated);  // what is quicker is shared later
-    if (split.parts > static_cast<std::int64_t>(most_parts)) return nullptr;
+    product_split split(g.m, g.n, pieces(g.k, 8), repeated);                     // what is quicker is shared later
+    if (split.help == runtime::helpers::awake) split = product_split(g.m, g.n);  // half of the columns takes as long
+    if (split.parts > onednn_parts::most) return nullptr;
     owned<bfloat_product> made(new bfloat_product(g, split));
-    if (made->plan()) return made;
+    if (made->parts_.plan(g)) return made;
     if (!g.transpose_a) return nullptr;
     made->whole_.transpose_a = false, made->whole_.lda = g.k;
-    if (!made->plan()) return nullptr;
+    if (!made->parts_.plan(made->whole_)) return nullptr;
     made->turned_ = heap_array<T>(g.m * g.k);
     return made;
   }
@@ -120,26 +158,12 @@ class bfloat_product final {
       turn(g, context);
       all.a = turned_.data();
     }
-    const auto part = [&](std::int64_t t) {
-      const gemm_args<T> one = split_.part(all, t);
-      parts_[t]->run(one.a, one.b, one.c);
-    };
-    if (split_.parts == 1) return part(0);
-    context.threads->parallel_for(split_.parts, part, split_.help);
+    parts_.run(all, context);
   }
 
  private:
-  explicit bfloat_product(const gemm_args<T>& g, const product_split& split) : whole_(g), split_(split) {}
+  explicit bfloat_product(const gemm_args<T>& g, const product_split& split) : whole_(g), parts_(split) {}
 
-  /// A primitive for each part; false if there is none.
-  [[nodiscard]] bool plan() {
-    for (std::int64_t t = 0; t < split_.parts; ++t) {
-      const dnnl_owned_desc desc = onednn_product::describe(split_.part(whole_, t));
-      if (desc == nullptr) return false;
-      parts_[t] = owned<onednn_product>(new onednn_product(desc));
-    }
-    return true;
-  }
   /// The first matrix row by row, if it is given column by column: oneDNN 2 has nothing quick for that.
   void turn(const gemm_args<T>& g, const run_context& context) {
     constexpr std::int64_t high = 4 * turn_halves::strip;
@@ -150,9 +174,7 @@ class bfloat_product final {
   }
 
   gemm_args<T> whole_;  ///< without its addresses
-  product_split split_;
-  static constexpr std::size_t most_parts = 8;
-  owned<onednn_product> parts_[most_parts];
+  onednn_parts parts_;
   heap_array<T> turned_;
 };
 

@@ -30,8 +30,7 @@ TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t 
     // By multiplications, below which sharing costs more than it gains. Matrices in memory have fewer than 2^63.
     std::int64_t wanted = m * n * k / (repeated ? 1000000 : 4000000);
     if (wanted < 2) {
-      // Parts are left to a plain function, whose first call takes oneDNN 25 ms: where it is called anyway.
-      if (m > 16 || k * n < 65536 || m * n * k < 1000000) return;
+      if (m * n * k < (m > 16 ? 2000000 : 1000000)) return;
       help = runtime::helpers::awake;
       wanted = 2;
     }
@@ -54,12 +53,14 @@ TAGMA_COLD TAGMA_DECL bool product_split::cut() {
 
 #if TAGMA_ONEDNN_PRIMITIVES
 
-TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_product::make(const gemm_args<float>& g, bool repeated) {
-  if (product_split(g.m, g.n, g.k, repeated).parts > 1) return nullptr;
-  use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-  const dnnl_owned_desc desc = describe(g);
-  if (desc == nullptr) return nullptr;
-  return owned<kernel_state>(new onednn_product(desc));
+TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_parts::make(const gemm_args<float>& g, bool repeated) {
+  product_split split(g.m, g.n, g.k, repeated);
+  if (split.parts > 1 && split.help != runtime::helpers::awake) return nullptr;
+  if (g.transpose_b && g.m < 64) split = product_split(g.m, g.n);  // it is copied, which takes as long
+  use_one_openmp_thread();                                         // oneDNN plans for as many threads as there are now
+  auto* const made = new onednn_parts(split);
+  owned<kernel_state> state(made);
+  return made->plan(g) ? std::move(state) : nullptr;
 }
 
 TAGMA_DECL void onednn_product::run(const void* a, const void* b, void* c) {

@@ -422,7 +422,8 @@ template <class T>
   return found != 0;
 }
 
-template <bool All>
+/// @tparam Out bool: what depends on no parameter is compiled in every program
+template <dtype Out, bool All>
 void reduce_bool(const kernel_args& args, const run_context&) {
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
   const auto* from = args.in[0].as<const std::uint8_t>();
@@ -541,13 +542,13 @@ struct kernel<on_cpu, ir::key<op::fraction>> {
 };
 template <>
 struct kernel<on_cpu, ir::key<op::all>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<true>};
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<Out, true>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::any>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<false>};
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<Out, false>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::argmax>> {

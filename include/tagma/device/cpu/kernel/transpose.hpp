@@ -139,17 +139,30 @@ void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::in
   }
 }
 
-/// For elements of `size` bytes.
-[[nodiscard]] block_mover mover_of(std::int64_t size);
+/// @param move for elements of the size of these
+void transpose(const kernel_args& args, const run_context& context, block_mover move);
 
-void transpose(const kernel_args& args, const run_context& context);
+/// Only what moves elements of the sizes that a program has is compiled.
+template <std::size_t Size>
+void transpose_of(const kernel_args& args, const run_context& context) {
+  if constexpr (Size == 1)
+    transpose(args, context, &move_block<std::uint8_t>);
+  else if constexpr (Size == 2)
+    transpose(args, context, &move_block<std::uint16_t>);
+  else if constexpr (Size == 4)
+    transpose(args, context, &move_block<std::uint32_t>);
+  else if constexpr (Size == 8)
+    transpose(args, context, &move_block<std::uint64_t>);
+  else
+    transpose(args, context, &move_elements<Size>);
+}
 
 }  // namespace cpu::detail
 
 template <>
 struct kernel<on_cpu, ir::key<op::transpose>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::transpose};
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::transpose_of<size_of(Out)>};
 };
 
 }  // namespace tagma::device

@@ -42,22 +42,7 @@ TAGMA_DECL void moved_axes::offsets(std::int64_t index, unsigned skipped, std::i
   }
 }
 
-TAGMA_DECL block_mover mover_of(std::int64_t size) {
-  switch (size) {
-    case 1:
-      return &move_block<std::uint8_t>;
-    case 2:
-      return &move_block<std::uint16_t>;
-    case 4:
-      return &move_block<std::uint32_t>;
-    case 8:
-      return &move_block<std::uint64_t>;
-    default:
-      return &move_elements<sizeof(string_element)>;
-  }
-}
-
-TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
+TAGMA_DECL void transpose(const kernel_args& args, const run_context& context, block_mover move) {
   if (args.out.elements() == 0) return;
   const moved_axes axes(args.in[0].dims, args.out.dims, args.attributes);
   const auto size = static_cast<std::int64_t>(size_of(args.out.type));
@@ -81,7 +66,6 @@ TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
   while (axes.axis[near].from != 1) ++near;
   const int last = axes.count - 1;
   const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
-  const block_mover move = mover_of(size);
   const std::int64_t high = pieces(block_bytes, size), strips = pieces(rows.count, high);
   const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
   over_pieces(parts, high * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
