@@ -6,14 +6,14 @@
 
 #include <charconv>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "refusal.hpp"
+#include "secret_file.hpp"
+#include "tagma/cluster/service/checkpoint_folder.hpp"
 #include "tagma/transport/options.hpp"
 
 namespace tagma::tools::ctl {
@@ -67,7 +67,7 @@ inline constexpr const char* options_text =
     "  --keep N, --full            of checkpoints \"model-1\", \"model-2\", ...: how many stay; also what is not new\n"
     "  --norms                     of variables: least, most, mean, norms, as each server computes them\n"
     "  --seconds N, --output FILE  of a timeline: how long it is (2), and where it goes in place of standard output\n"
-    "  --json                      everything that is printed, as one JSON object\n"
+    "  --json                      everything that is printed, as one JSON object; an \"error\" where nothing else is\n"
     "  --secret-file FILE          what servers and clients share; for what changes something, what chiefs share\n"
     "  --tls-ca FILE, --tls-cert FILE, --tls-key FILE\n"
     "                              certificates, in place of secrets: of authorities, an own one (for the URI\n"
@@ -178,7 +178,7 @@ class request_reader {
     } else if (name == "tls_key") {
       result_.tls.key = given();
     } else if (name == "secret_file") {
-      result_.secret = secret_in(given());
+      result_.secret = secret_in(written, given());
     } else {
       return false;
     }
@@ -194,13 +194,12 @@ class request_reader {
     return n;
   }
 
-  [[nodiscard]] static std::string secret_in(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) refuse(exit_status::usage, {"--secret-file: cannot read '", path, "'"});
-    std::string text{std::istreambuf_iterator<char>(in), {}};
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-    if (text.empty()) refuse(exit_status::usage, {"--secret-file: '", path, "' is empty"});
-    return text;
+  /// As servers check it: "model-7", and for `restore` also "model-*".
+  static void check_checkpoint(std::string_view name, bool restores) {
+    const std::string_view series = restores && name.ends_with("-*") ? name.substr(0, name.size() - 2) : name;
+    if (!service::is_checkpoint_name(series))
+      refuse(exit_status::usage,
+             {"'", name, "' is no name of a checkpoint: letters, digits, '.', '_' and '-' are, at most 100"});
   }
 
   void check() const {
@@ -214,6 +213,7 @@ class request_reader {
     const bool saves = r.command == "save", is_checkpoint = saves || r.command == "restore";
     if (is_checkpoint && r.names.size() != 1)
       refuse(exit_status::usage, {r.command, " needs the name of a checkpoint, one"});
+    if (is_checkpoint) check_checkpoint(r.names[0], !saves);
     if (is_checkpoint && !r.job.empty())
       refuse(exit_status::usage, {"--job is not for ", r.command, ": a checkpoint is of all tasks"});
     if ((r.keep != 0 || r.full) && !saves) refuse(exit_status::usage, {r.full ? "--full" : "--keep", " is for save"});

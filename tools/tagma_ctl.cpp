@@ -37,7 +37,14 @@ exit_status go(const ctl::request& given) {
   return all.is_ill() ? exit_status::run_failed : exit_status::ok;
 }
 
-int end(const refusal& r) {
+/// @param json what did not come about is an object as well; a command line that is wrong is none
+int end(const refusal& r, bool json) {
+  if (json && r.status == exit_status::run_failed) {
+    const std::string object =
+        json_text().begin('{').name("ok").value(false).name("error").value(r.text).end('}').text();
+    (void)std::printf("%s\n", object.c_str());
+    (void)std::fflush(stdout);
+  }
   (void)std::fprintf(stderr, "tagma-ctl: %s\n", printable(r.text).c_str());
   return static_cast<int>(r.status);
 }
@@ -45,13 +52,16 @@ int end(const refusal& r) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  bool json = false;
   try {
-    return static_cast<int>(go(ctl::request_reader(std::vector<std::string>(arguments + 1, arguments + count)).read()));
+    const ctl::request given = ctl::request_reader(std::vector<std::string>(arguments + 1, arguments + count)).read();
+    json = given.json;
+    return static_cast<int>(go(given));
   } catch (const refusal& r) {
-    return end(r);
+    return end(r, json);
   } catch (const error& e) {
-    return end({exit_status::run_failed, sentence_of(e)});
+    return end({exit_status::run_failed, sentence_of(e)}, json);
   } catch (const std::exception& e) {
-    return end({exit_status::run_failed, e.what()});
+    return end({exit_status::run_failed, e.what()}, json);
   }
 }

@@ -8,14 +8,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "gpus.hpp"
+#include "refusal.hpp"
+#include "secret_file.hpp"
 #include "tagma/servers.hpp"
 #include "tagma/tagma.hpp"
 
@@ -62,6 +62,8 @@ std::string take(std::vector<std::string>& from, const std::string& name) {
     }
     from.erase(from.begin() + static_cast<std::ptrdiff_t>(i));
     if (value.empty()) throw wrong_arguments{name + " needs a value"};
+    for (const std::string& other : from)
+      if (other == name || other.starts_with(name + "=")) throw wrong_arguments{name + ": this was said before"};
     return value;
   }
   return {};
@@ -90,13 +92,16 @@ void check_rest(const std::vector<std::string>& arguments) {
 /// The secret in the file that an option names; empty without the option.
 std::string take_secret(std::vector<std::string>& from, const std::string& option) {
   const std::string path = take(from, option);
-  if (path.empty()) return {};
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw wrong_arguments{option + ": cannot read '" + path + "'"};
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  if (text.empty()) throw wrong_arguments{option + ": '" + path + "' is empty"};
-  return text;
+  return path.empty() ? std::string() : tagma::tools::secret_in(option, path);
+}
+
+/// The cluster and the role in it. What describes them is wrong whatever the error is, such as NotFound for its file.
+tagma::discovery discovered(const std::vector<std::string>& arguments) {
+  try {
+    return tagma::discover(arguments, tagma::environment::of_process());
+  } catch (const tagma::error& e) {
+    tagma::tools::refuse(tagma::tools::exit_status::usage, {e.what()});
+  }
 }
 
 void serve(std::vector<std::string> arguments, const sigset_t& ends) {
@@ -137,6 +142,7 @@ void serve(std::vector<std::string> arguments, const sigset_t& ends) {
     options.checkpoint_every_ns = static_cast<std::int64_t>(seconds * 1e9);
   }
   if (const std::string keep = take(arguments, "--keep"); !keep.empty()) {
+    if (options.checkpoints.empty()) throw wrong_arguments{"--keep needs --checkpoints"};
     char* end = nullptr;
     const long n = std::strtol(keep.c_str(), &end, 10);
     if (*end != '\0' || n < 1 || n > 1'000'000)
@@ -159,7 +165,7 @@ void serve(std::vector<std::string> arguments, const sigset_t& ends) {
       told += "tagma-server: " + what + "\n";
   };
   check_rest(arguments);
-  const tagma::discovery found = tagma::discover(arguments, tagma::environment::of_process());
+  const tagma::discovery found = discovered(arguments);
   const tagma::server server(found.role, options, tagma::tools::asked_devices(gpus, fake_gpus));
   // Where others reach it, as far as that is known without the port that the system chose.
   const tagma::address known = found.role.task_address();
@@ -198,6 +204,9 @@ int main(int count, char** list) {
   } catch (const wrong_arguments& e) {
     std::fprintf(stderr, "tagma-server: %s; --help shows what there is\n", e.why.c_str());
     return 2;
+  } catch (const tagma::tools::refusal& r) {
+    std::fprintf(stderr, "tagma-server: %s\n", r.text.c_str());
+    return static_cast<int>(r.status);
   } catch (const tagma::error& e) {
     std::fprintf(stderr, "tagma-server: %s\n", e.what());
     return e.code() == tagma::status_code::invalid_argument ? 2 : 1;

@@ -2253,7 +2253,8 @@ namespace tagma {
 /// Reads a file of at most `cluster_limits::text` bytes. Throws as `cluster_from_json`, and what opening a file throws.
 [[nodiscard]] cluster cluster_from_file(const std::string& path);
 
-/// What an option or a variable has: JSON if it begins with '{', else the path of a file.
+/// What an option or a variable has: JSON if it begins with '{', else the path of a file. Throws as `cluster_from_json`
+/// and `cluster_from_file`; `where` is named before the file.
 [[nodiscard]] cluster cluster_from_text_or_file(std::string_view text, std::string_view where);
 
 }  // namespace tagma
@@ -2639,7 +2640,13 @@ TAGMA_DECL cluster cluster_from_text_or_file(std::string_view text, std::string_
   const std::string_view inside = detail::trimmed(text);
   if (inside.empty())
     fail(status_code::invalid_argument, {where, ": expected a cluster as JSON, or a file that has one"});
-  return inside[0] == '{' ? cluster_from_json(inside, where) : cluster_from_file(std::string(inside));
+  if (inside[0] == '{') return cluster_from_json(inside, where);
+  try {
+    return cluster_from_file(std::string(inside));
+  } catch (const error& e) {
+    const std::string_view why = e.what();
+    fail(e.code(), {where, ": ", why.substr(why.find(": ") + 2)});
+  }
 }
 
 }  // namespace tagma
@@ -2823,6 +2830,10 @@ class discoverer {
   cluster members_;
   role_options options_found_;
   std::string source_, helper_, note_;
+  struct {
+    std::string name;
+    role_options role;
+  } idle_{};  // the first source that has a role and no cluster
   bool only_members_ = false;
 };
 
@@ -3671,7 +3682,10 @@ TAGMA_DECL void discoverer::ask(const char* name, sources::finding f, bool outri
          {name, ": ", f.lacking, "; describe the cluster (--cluster, TAGMA_CLUSTER)"});
   }
   bool used = !had_cluster && !source_.empty();
-  if (outright || !source_.empty()) used = take_role(name, f.options) || used;
+  if (outright || !source_.empty())
+    used = take_role(name, f.options) || used;
+  else if (idle_.name.empty() && (!f.options.job.empty() || f.options.task >= 0))
+    idle_ = {name, f.options};
   if (f.ranks) used = take_rank(*f.ranks, !had_cluster) || used;
   if (!used) found_.unused.emplace_back(name);
 }
@@ -3723,11 +3737,13 @@ TAGMA_DECL task_id discoverer::role_of_rank(const launch& l) const {
 }
 
 TAGMA_DECL discovery discoverer::finish() {
-  if (source_.empty() && (!options_found_.job.empty() || options_found_.task >= 0))
-    fail(status_code::invalid_argument,
-         {helper_, " says that this process is ",
-          options_found_.task < 0 ? "of job \"" + options_found_.job + "\"" : spelled(options_found_),
-          ", and nothing describes a cluster (--cluster, TAGMA_CLUSTER, TF_CONFIG)"});
+  const bool has_role = !options_found_.job.empty() || options_found_.task >= 0;
+  if (source_.empty() && (has_role || !idle_.name.empty())) {
+    const role_options& said = has_role ? options_found_ : idle_.role;
+    fail(status_code::invalid_argument, {has_role ? helper_ : idle_.name, " says that this process is ",
+                                         said.task < 0 ? "of job \"" + said.job + "\"" : spelled(said),
+                                         ", and nothing describes a cluster (--cluster, TAGMA_CLUSTER, TF_CONFIG)"});
+  }
   found_.source = source_;
   if (source_.empty()) {
     found_.explanation = "Nothing describes a cluster: this process is one by itself";

@@ -2188,6 +2188,7 @@ TAGMA_DECL outlet::outlet(transport::network& by, std::string address, transport
       on_loss_(std::move(on_loss)) {
   how_.wanted_job = who.job;
   how_.wanted_task = who.task;
+  how_.patience.handshake_ns = within_ns;  // a process that is stopped takes connections, and says nothing
 }
 
 TAGMA_DECL void outlet::give_up(item& one, const error& why) {
@@ -2701,7 +2702,7 @@ class checkpoint_rounds {
 class checkpoint_rounds::pause {
  public:
   pause(const checkpoint_rounds& of, std::vector<std::size_t> tasks) : of_(of), tasks_(std::move(tasks)) {
-    token_ = draw_number() | 1;
+    draw_token();
   }
   pause(const pause&) = delete;
   pause& operator=(const pause&) = delete;
@@ -2726,11 +2727,11 @@ class checkpoint_rounds::pause {
       } catch (const error& e) {
         if (e.code() != status_code::aborted) throw;
         held = false;  // another one saves
-        post(false);
+        let_go();
       }
       if (held && open.empty()) return true;
       if (of_.whom_.by.now() >= until) {
-        post(false);
+        let_go();
         return false;
       }
       begun.assign(open.begin(), open.end());
@@ -2744,6 +2745,12 @@ class checkpoint_rounds::pause {
   }
 
  private:
+  void draw_token() { token_ = draw_number() | 1; }
+  /// What is done next has another token: servers may give up what they hear of under this one.
+  void let_go() {
+    post(false);
+    draw_token();
+  }
   void post(bool committed) {
     for (const std::size_t t : tasks_) {
       transport::outgoing m;
@@ -5189,6 +5196,7 @@ std::vector<any_tensor> monitored_session::repeated(const Run& run, const run_li
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -5818,8 +5826,8 @@ class checkpoint_folder {
   [[nodiscard]] saved_shard save(const save_shard& how, const picture& what);
   /// Writes the index. Throws FailedPrecondition if a file is not there.
   void commit(const commit_save& how, const saved_shard& all);
-  /// What was written for this save may be removed, unless an index names it; if it was committed, the next save begins
-  /// with it, and other saves of the series that have not ended have.
+  /// What was written for this save goes, unless an index names it, also if it is written yet; if it was committed, the
+  /// next save begins with it, and other saves of the series that have not ended have.
   void end(std::uint64_t token, bool committed);
 
   /// Gives variables the values that they have in a checkpoint; all is checked first.
@@ -5854,6 +5862,8 @@ class checkpoint_folder {
   using variables = std::map<std::string, saved_variable>;
   struct open_save {
     std::string series;
+    std::string file;
+    bool written = false;
     variables now;
     std::vector<tagma::detail::descriptor> lock;  ///< the file, so that nobody removes it
   };
@@ -5863,6 +5873,13 @@ class checkpoint_folder {
   [[nodiscard]] std::string index_path(std::string_view name) const;
   [[nodiscard]] bool has(const std::string& file) const;
   [[nodiscard]] std::vector<std::string> files() const;
+  [[nodiscard]] variables last_of(const std::string& series);
+  /// Writes a file, if there is anything to write.
+  void write(const picture& what, const variables& before, open_save& made, saved_shard& told) const;
+  /// Those that an index names. Throws for an index that cannot be read.
+  [[nodiscard]] std::set<std::string> named_files() const;
+  /// Removes those of these files that no index names and nobody holds.
+  void remove_unnamed(const std::vector<std::string>& files) const;
   /// @param coming how many checkpoints there will be that are not there yet
   void remove_old(std::string_view series, std::uint32_t keep, std::size_t coming = 0) const;
   [[nodiscard]] safetensors::index find(const std::string& name) const;
@@ -5888,6 +5905,7 @@ class checkpoint_folder {
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <ctime>
@@ -6077,26 +6095,55 @@ TAGMA_DECL bool checkpoint_folder::has(const std::string& file) const {
   return ::stat(path(file).c_str(), &s) == 0 && S_ISREG(s.st_mode);
 }
 
+TAGMA_DECL checkpoint_folder::variables checkpoint_folder::last_of(const std::string& series) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = last_.find(series);
+  return found == last_.end() ? variables() : found->second;
+}
+
 TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const picture& what) {
   check(how.name);
-  const std::string series = how.container + '\n' + std::string(split_checkpoint_name(how.name).series);
-  variables before;
-  if (!how.full) {
+  open_save made;
+  made.series = how.container + '\n' + std::string(split_checkpoint_name(how.name).series);
+  made.file = how.name + "-" + detail::hex(how.token) + "-" + who_.job + "-" + std::to_string(who_.task) +
+              std::string(detail::shard_suffix);
+  const variables before = how.full ? variables() : last_of(made.series);
+  {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = last_.find(series);
-    if (found != last_.end()) before = found->second;
+    open_save& begun = saves_[how.token];
+    begun.series = made.series, begun.file = made.file;
   }
-  const std::string file = how.name + "-" + detail::hex(how.token) + "-" + who_.job + "-" + std::to_string(who_.task) +
-                           std::string(detail::shard_suffix);
-  open_save made{series, {}, {}};
   saved_shard told;
+  try {
+    write(what, before, made, told);
+  } catch (...) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    saves_.erase(how.token);
+    throw;
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = saves_.find(how.token);
+    if (found != saves_.end()) {
+      made.written = true;
+      found->second = std::move(made);
+      return told;
+    }
+  }
+  made.lock.clear();
+  remove_unnamed({made.file});
+  fail(status_code::aborted, {"checkpoint '", how.name, "' was given up while its file was written"});
+}
+
+TAGMA_DECL void checkpoint_folder::write(const picture& what, const variables& before, open_save& made,
+                                         saved_shard& told) const {
   std::vector<safetensors::named_tensor> tensors;
   std::vector<runtime::aligned_bytes> copies(what.variables_.size());
   safetensors::metadata texts;
   for (std::size_t i = 0; i < what.variables_.size(); ++i) {
     const runtime::stored_variable& v = *what.variables_[i].of;
     const std::byte* const bytes = v.read(*what.variables_[i].version, copies[i]);
-    saved_variable now{detail::digest_of({reinterpret_cast<const char*>(bytes), v.bytes()}), file, 0};
+    saved_variable now{detail::digest_of({reinterpret_cast<const char*>(bytes), v.bytes()}), made.file, 0};
     const auto old = before.find(v.name());
     const bool same = old != before.end() && old->second.digest == now.digest && old->second.age + 1 < chain_ &&
                       has(old->second.file);
@@ -6112,44 +6159,50 @@ TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const pict
     told.variables.push_back({v.name(), now.file, v.bytes(), !same});
     made.now.emplace(v.name(), std::move(now));
   }
-  if (!tensors.empty()) {
-    safetensors::write(path(file), tensors, std::move(texts));
-    tagma::detail::descriptor lock(::open(path(file).c_str(), O_RDONLY | O_CLOEXEC));
-    if (lock.get() >= 0 && ::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) made.lock.push_back(std::move(lock));
-  }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  saves_.insert_or_assign(how.token, std::move(made));
-  return told;
+  if (tensors.empty()) return;
+  safetensors::write(path(made.file), tensors, std::move(texts));
+  tagma::detail::descriptor lock(::open(path(made.file).c_str(), O_RDONLY | O_CLOEXEC));
+  if (lock.get() >= 0 && ::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) made.lock.push_back(std::move(lock));
 }
 
 TAGMA_DECL void checkpoint_folder::end(std::uint64_t token, bool committed) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = saves_.find(token);
-  if (found == saves_.end()) return;
-  if (!committed) {
+  std::string given_up;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = saves_.find(token);
+    if (found == saves_.end()) return;
+    if (committed) {
+      const std::string series = found->second.series;
+      last_.insert_or_assign(series, std::move(found->second.now));
+      // Those who began others, and have not said how they ended, may have died.
+      std::erase_if(saves_, [&](const auto& s) { return s.second.written && s.second.series == series; });
+      return;
+    }
+    if (found->second.written) given_up = std::move(found->second.file);
     saves_.erase(found);
-    return;
   }
-  const std::string series = found->second.series;
-  last_.insert_or_assign(series, std::move(found->second.now));
-  // Those who began others, and have not said how they ended, may have died.
-  std::erase_if(saves_, [&](const auto& s) { return s.second.series == series; });
+  if (!given_up.empty()) remove_unnamed({given_up});
 }
 
 TAGMA_DECL void checkpoint_folder::commit(const commit_save& how, const saved_shard& all) {
   check(how.name);
   safetensors::index made;
   std::set<std::string> seen;
+  std::vector<tagma::detail::descriptor> held;  // until the index is there, so that nobody removes them
   for (const saved_shard::variable& v : all.variables) {
     if (!safetensors::is_file_name(v.file))
       fail(status_code::invalid_argument, {"'", v.file, "' is not the name of a file"});
     if (!made.files.emplace(v.name, v.file).second)
       fail(status_code::invalid_argument, {"variable '", v.name, "' is on two tasks, and a checkpoint has it once"});
-    if (seen.insert(v.file).second && !has(v.file))
+    made.total_size += v.bytes;
+    if (!seen.insert(v.file).second) continue;
+    held.emplace_back(::open(path(v.file).c_str(), O_RDONLY | O_CLOEXEC));
+    const bool going =
+        held.back().get() >= 0 && ::flock(held.back().get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (going || !has(v.file))
       fail(status_code::failed_precondition,
            {"checkpoint '", how.name, "' was not made: ", path(v.file), ", with variable '", v.name,
             "', is not there; the tasks of a cluster need one directory"});
-    made.total_size += v.bytes;
   }
   for (const auto& [name, text] : how.texts) made.texts[name] = text;
   made.texts["saved"] = detail::utc_time();
@@ -6195,20 +6248,36 @@ TAGMA_DECL void checkpoint_folder::remove_old(std::string_view series, std::uint
   std::sort(of_series.begin(), of_series.end());
   for (std::size_t i = 0; keep > 0 && i + keep < of_series.size() + coming; ++i)
     ::unlink(index_path(of_series[i].second).c_str());
-  std::set<std::string> used;
-  try {
-    for (const std::string& name : names())
-      for (const auto& [variable, file] : safetensors::read_index(index_path(name)).files) used.insert(file);
-  } catch (const error&) {
-    return;  // nobody knows what an index names that cannot be read
-  }
+  std::vector<std::string> of_name;
   for (const std::string& file : files()) {
     const std::string_view of = detail::checkpoint_of_shard(file);
-    if (of.empty() || split_checkpoint_name(of).series != series || used.count(file) != 0) continue;
-    // Whoever writes a checkpoint holds its file until there is an index.
-    const tagma::detail::descriptor lock(::open(path(file).c_str(), O_RDONLY | O_CLOEXEC));
-    if (lock.get() >= 0 && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(path(file).c_str());
+    if (!of.empty() && split_checkpoint_name(of).series == series) of_name.push_back(file);
   }
+  remove_unnamed(of_name);
+}
+
+TAGMA_DECL std::set<std::string> checkpoint_folder::named_files() const {
+  std::set<std::string> all;
+  for (const std::string& name : names())
+    for (const auto& [variable, file] : safetensors::read_index(index_path(name)).files) all.insert(file);
+  return all;
+}
+
+TAGMA_DECL void checkpoint_folder::remove_unnamed(const std::vector<std::string>& files) const try {
+  const std::set<std::string> used = named_files();
+  // Whoever writes a checkpoint holds its files until there is an index, which is read once more when nobody does.
+  std::vector<std::pair<std::string, tagma::detail::descriptor>> held;
+  for (const std::string& file : files) {
+    if (used.count(file) != 0) continue;
+    tagma::detail::descriptor lock(::open(path(file).c_str(), O_RDONLY | O_CLOEXEC));
+    if (lock.get() >= 0 && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) held.emplace_back(file, std::move(lock));
+  }
+  if (held.empty()) return;
+  const std::set<std::string> now = named_files();
+  for (const auto& [file, lock] : held)
+    if (now.count(file) == 0) ::unlink(path(file).c_str());
+} catch (const error&) {
+  // Nobody knows what an index names that cannot be read.
 }
 
 TAGMA_DECL safetensors::index checkpoint_folder::find(const std::string& name) const {
@@ -7925,6 +7994,8 @@ namespace detail {
 
 /// What was thrown, as an error with a code.
 error caught_error();
+/// Without the line of a run, which is one of the server's: who asked for the run adds the line of the call.
+error without_line(const error& of);
 
 }  // namespace detail
 
@@ -7947,6 +8018,12 @@ TAGMA_COLD TAGMA_DECL error caught_error() {
   } catch (const std::exception& e) {
     return error(status_code::internal, e.what());
   }
+}
+
+TAGMA_COLD TAGMA_DECL error without_line(const error& of) {
+  const std::string_view text = runtime::without_code(of.what());
+  const std::size_t line = text.rfind(" (run at ");
+  return line == text.npos || !text.ends_with(')') ? of : error(of.code(), text.substr(0, line));
 }
 
 }  // namespace detail
@@ -9921,6 +9998,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   [[nodiscard]] open_runs hold(const hold_runs& m);
   /// @param all whether a variable without a value is an error
   [[nodiscard]] saved_shard save(const save_shard& m, bool all);
+  /// Files of a save that nobody will commit go.
+  void give_up_save(std::uint64_t token);
   [[nodiscard]] restored_shard restore(const restore_shard& m, const std::vector<std::string>& names);
   void save_later();
   void save_own();
@@ -10478,7 +10557,7 @@ TAGMA_DECL run_answer worker_core::run(registered_part& part, const run_part& m,
                              source_line::here(), take, &numbers);
     }
   } catch (...) {
-    const error why = part.reason_of(detail::caught_error(), run.get());
+    const error why = part.reason_of(detail::without_line(detail::caught_error()), run.get());
     runs_failed_.fetch_add(1, memory_order::relaxed);
     run->edges.abort(why);
     throw error(why);
@@ -10622,9 +10701,13 @@ TAGMA_DECL saved_shard worker_core::save(const save_shard& m, bool all) {
     fail(status_code::failed_precondition, "runs went on before the variables were there");
   go_on(gate->open(m.token));
   network_.after(detail::save_ns, [core = weak_from_this(), token = m.token] {
-    if (const auto alive = core.lock()) alive->folder_.end(token, false);
+    if (const auto alive = core.lock()) alive->give_up_save(token);
   });
   return folder_.save(m, now);
+}
+
+TAGMA_DECL void worker_core::give_up_save(std::uint64_t token) {
+  (void)crew_.add([core = shared_from_this(), token] { core->folder_.end(token, false); });
 }
 
 TAGMA_DECL restored_shard worker_core::restore(const restore_shard& m, const std::vector<std::string>& names) {
@@ -10729,7 +10812,7 @@ TAGMA_DECL void worker_core::receive_checkpoint(const std::shared_ptr<inlet_hand
     case message::end_hold: {
       const end_hold what = end_hold::read(m.body);
       go_on(gate_of(what.container)->open(what.token));
-      folder_.end(what.token, what.committed);
+      what.committed ? folder_.end(what.token, true) : give_up_save(what.token);
       return;
     }
     case message::restore_shard:

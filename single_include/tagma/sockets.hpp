@@ -1130,10 +1130,13 @@ class tls_channel {
 
 #include <openssl/err.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstring>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -1218,6 +1221,13 @@ TAGMA_DECL tls_identity::tls_identity(const tls_files& from) : files(from) {
 [[noreturn]] TAGMA_COLD TAGMA_DECL void tls_identity::refuse(const std::string& path, std::string_view why) {
   const std::string reason = detail::openssl_reason();
   ::ERR_clear_error();
+  struct stat s {};
+  const bool is_there = ::stat(path.c_str(), &s) == 0 && ::access(path.c_str(), R_OK) == 0;
+  if (!is_there || S_ISDIR(s.st_mode)) {
+    const int number = is_there ? EISDIR : errno;
+    fail(status_code::invalid_argument,
+         {"TLS: '", path, "' cannot be read: ", std::generic_category().message(number)});
+  }
   fail(status_code::invalid_argument, {"TLS: '", path, "' ", why, " (", reason, ")"});
 }
 
@@ -1586,6 +1596,7 @@ class socket_link final : public driven_link, public std::enable_shared_from_thi
   net::steady_timer timer_, again_;
   net::ip::tcp::resolver resolver_;
   place where_{};
+  std::string why_{};              // nothing has come of it so far; empty: nothing is known
   std::vector<endpoint> there_{};  // not tried yet
   std::int64_t until_ = 0, pause_ns_ = 10'000'000, timer_due_ = INT64_MAX;
   bool running_ = false, reading_ = false, writing_ = false, over_ = false, was_stranger_ = false;
@@ -1671,9 +1682,14 @@ TAGMA_DECL void socket_link::seek(const place& where, std::int64_t until) {
     const std::shared_ptr<socket_link> self = weak.lock();
     if (self == nullptr || self->over_) return;
     for (const auto& entry : entries) self->there_.push_back(entry.endpoint());
-    e ? self->try_again("its name is not known: " + e.message()) : self->try_next();
+    self->why_ = "nobody answers there";
+    if (e == net::error::host_not_found)
+      self->try_again("the host was not found");
+    else
+      e ? self->try_again("the host was not found: " + e.message()) : self->try_next();
     self->thread_->drive_awake();
   };
+  if (why_.empty()) why_ = "the host was not found in time";
   resolver_.async_resolve(where.host, where.port, found);
 }
 
@@ -1705,6 +1721,7 @@ TAGMA_DECL void socket_link::try_next() {
 
 TAGMA_DECL void socket_link::try_again(std::string_view why) {
   if (clock() >= until_) return fails(why);
+  why_ = why;
   const std::int64_t pause = std::min(pause_ns_, until_ - clock());
   pause_ns_ = std::min<std::int64_t>(pause_ns_ * 2, 250'000'000);
   again_.expires_after(std::chrono::nanoseconds(pause));
@@ -1986,7 +2003,7 @@ TAGMA_DECL void socket_link::plan_timer() {
     // Bytes that came while this process slept are a sign of life.
     if (self->running_) self->read();
     if (!self->running_ && self->clock() >= self->until_)
-      self->fails("nobody answers there");
+      self->fails(self->why_.empty() ? "nobody answers there" : self->why_);
     else
       self->drive();
     self->thread_->drive_awake();
@@ -2269,7 +2286,7 @@ TAGMA_DECL void core::open(const place& where, const std::shared_ptr<listener>& 
       fail(status_code::permission_denied,
            {"others could connect to ", made->address,
             " and nothing would keep them out: give a secret or certificates, listen on loopback or a Unix socket, or "
-            "say `insecure`"});
+            "go without (--insecure; in C++ `insecure = true`)"});
     made->how.insecure = true;
   }
   made->socket.open(at.protocol(), e);

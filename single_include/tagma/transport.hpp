@@ -1821,7 +1821,7 @@ enum class side : std::uint8_t { connects, accepts };
 [[nodiscard]] digest proof_of(side who, std::string_view secret, std::string_view hello, std::string_view answer);
 
 /// Why two ends cannot speak with each other at all; checked before anything is proven. nullopt if they can.
-[[nodiscard]] std::optional<error> cannot_meet(const options& own, const greeting& other);
+[[nodiscard]] std::optional<error> cannot_meet(side own_side, const options& own, const greeting& other);
 
 /// Why this end does not want that other one; checked when it has proven who it is.
 [[nodiscard]] std::optional<error> not_wanted(side own_side, const options& own, const greeting& other);
@@ -1992,21 +1992,24 @@ TAGMA_DECL digest proof_of(side who, std::string_view secret, std::string_view h
   return proof.add(answer).result();
 }
 
-TAGMA_DECL std::optional<error> cannot_meet(const options& own, const greeting& other) {
+TAGMA_DECL std::optional<error> cannot_meet(side own_side, const options& own, const greeting& other) {
   const auto because = [](std::initializer_list<text_part> parts) {
     return error(status_code::failed_precondition, sentence(parts));
   };
   if (other.newest < oldest_protocol_version || other.oldest > protocol_version)
     return because({"one end speaks the versions ", other.oldest, " to ", other.newest, " of the protocol, the other ",
                     oldest_protocol_version, " to ", protocol_version});
+  // Both ends read it, so it tells them apart by what both know.
   if (other.has_secret != !own.secret.empty())
-    return error(status_code::permission_denied, other.has_secret ? "this end has no secret, and the other has one"
-                                                                  : "this end has a secret, and the other has none");
+    return error(status_code::permission_denied,
+                 other.has_secret == (own_side == side::accepts)
+                     ? "the end that connects has a secret, and the one that listens has none: give it to both"
+                     : "the end that connects has no secret, and the one that listens has one: give it to both");
   if (own.secret.empty() && !(own.insecure && other.insecure))
     return error(
         status_code::permission_denied,
         "there is no secret, and one of the two ends does not say that it goes without: give both a secret, or "
-        "say `insecure` where nobody else can reach them");
+        "let both go without (--insecure; in C++ `insecure = true`) where nobody else can reach them");
   return std::nullopt;
 }
 
@@ -2060,7 +2063,7 @@ TAGMA_DECL meeting::step meeting::greeted(std::string_view payload, std::string_
     return s;
   }
   other_ = *there;
-  s.refused = cannot_meet(own_, other_);
+  s.refused = cannot_meet(which_, own_, other_);
   if (!s.refused && names_) {
     if (const auto no = names_->contradict(other_.who, which_ == side::accepts))
       s.refused = error(no->code(), sentence({name, " is not trusted: ", sentence_of(*no)}));

@@ -112,8 +112,9 @@ TEST_CASE("nothing describes a cluster") {
   CHECK(d.source.empty());
   CHECK(d.unused.empty());
   CHECK(d.explanation == "Nothing describes a cluster: this process is one by itself.");
-  CHECK(found({}, {{"TF_CONFIG", R"({"environment": "cloud", "task": {"type": "worker", "index": 3}})"}}).explanation ==
-        "Nothing describes a cluster: this process is one by itself. Also there, and not used: TF_CONFIG.");
+  for (const char* config : {R"({"environment": "cloud"})", R"({"cluster": {}, "task": {}})"})
+    CHECK(found({}, {{"TF_CONFIG", config}}).explanation ==
+          "Nothing describes a cluster: this process is one by itself. Also there, and not used: TF_CONFIG.");
 }
 
 TEST_CASE("each source decides where those before it say nothing") {
@@ -177,6 +178,18 @@ TEST_CASE("a role without a cluster is refused") {
   CHECK(has(refusal({"--job=worker", "--task=3"}, {}, status_code::invalid_argument),
             "the command line says that this process is task 3 of job \"worker\", and nothing describes a cluster"));
   CHECK(has(refusal({}, {{"TAGMA_JOB", "worker"}}, status_code::invalid_argument), "TAGMA_JOB says"));
+  for (const char* config :
+       {R"({"task": {"type": "ps", "index": 0}})", R"({"cluster": {}, "task": {"type": "ps", "index": 0}})"}) {
+    CHECK(has(refusal({}, {{"TF_CONFIG", config}}, status_code::invalid_argument),
+              "TF_CONFIG says that this process is task 0 of job \"ps\", and nothing describes a cluster"));
+    CHECK(!discover_cluster({}, environment{{"TF_CONFIG", config}}));  // who needs no role is told nothing of it
+    // Of another cluster it is no role.
+    CHECK(found({}, joined({{{"TF_CONFIG", config}}, slurm})).role.id() == task_id{"worker", 1});
+  }
+  CHECK(has(refusal({}, {{"TF_CONFIG", R"({"task": {"index": "2"}})"}}, status_code::invalid_argument),
+            "TF_CONFIG says that this process is task 2, and nothing describes a cluster"));
+  CHECK(has(refusal({"--task=1"}, {{"TF_CONFIG", R"({"task": {"type": "ps"}})"}}, status_code::invalid_argument),
+            "the command line says that this process is task 1, and"));
   CHECK(has(refusal({}, tf_config.empty() ? variables{} : own, status_code::invalid_argument),
             "job \"worker\" has 2 tasks"));
 }

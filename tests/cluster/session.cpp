@@ -418,6 +418,10 @@ TEST_CASE("a session sees the tasks that its filters name") {
   CHECK(tg::test::text_of([&] {
           tg::cluster_session(all.network, two_and_one, {"worker", 0}, on_first, how);
         }).find("device filter 'ps'") != std::string::npos);
+  how.device_filters = {"/job:ps/task:0", "/job:pss"};
+  CHECK(tg::test::text_of([&] {
+          tg::cluster_session(all.network, two_and_one, {"worker", 0}, on_first, how);
+        }).find("device filter '/job:pss' names no task of the cluster") != std::string::npos);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ def main(program, client, ctl):
     with tempfile.TemporaryDirectory() as folder:
         refused([program, "--checkpoints", folder + "/none"], 2, "is no directory")
         refused([program, "--checkpoint-every", "1"], 2, "needs --checkpoints")
+        refused([program, "--keep", "3"], 2, "--keep needs --checkpoints")
         refused([program, "--checkpoints", folder, "--checkpoint-every", "-1"], 2, "'-1'")
         refused([program, "--checkpoints", folder, "--keep", "0"], 2, "'0'")
 
@@ -63,6 +64,8 @@ def main(program, client, ctl):
             check(ask(2, "print") == [saved[2]], "what was saved without a program")
             admin("restore", "nothing", fails="there is no checkpoint 'nothing'")
             admin("save", "x", "--container", "trial", fails="there are no variables")
+            said = json.loads(admin("restore", "nothing", "--json", fails="there is no checkpoint 'nothing'"))
+            check(said["ok"] is False and "there is no checkpoint 'nothing'" in said["error"], said)
             for server in servers:
                 server.end(signal.SIGKILL)
             # One server in place of two.

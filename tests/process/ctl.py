@@ -38,7 +38,9 @@ def main(server, ctl, client, write_program, waiting_client):
     refused([ctl, "status", "--timeout", "soon"], 2, "'soon'")
     refused([ctl, "status", "--task", "0"], 2, "--task needs a --job")
     refused([ctl, "status", "--secret-file", "/nowhere/at/all"], 2, "/nowhere/at/all")
+    refused([ctl, "status", "--secret-file", "/"], 2, "--secret-file", "'/'", "Is a directory")
     refused([ctl, "status", "--cluster", "{"], 2, "--cluster")
+    refused([ctl, "status", "--cluster", "/nowhere.json"], 2, "--cluster: /nowhere.json: cannot be opened")
     refused([ctl, "status", "too much"], 2, "'too much'")
     refused([ctl, "reset", "--target", "tagma://127.0.0.1:1"], 2, "reset needs the name")
     refused([ctl, "metrics", "--json", "--target", "tagma://127.0.0.1:1"], 2, "--json")
@@ -46,6 +48,9 @@ def main(server, ctl, client, write_program, waiting_client):
     nobody = ["--target", "tagma://127.0.0.1:1"]
     refused([ctl, "save", *nobody], 2, "save needs the name of a checkpoint")
     refused([ctl, "restore", "a", "b", *nobody], 2, "restore needs the name of a checkpoint, one")
+    for wrong in ("é", "../x", "a-*", ""):
+        refused([ctl, "save", wrong, *nobody], 2, f"'{wrong}' is no name of a checkpoint")
+    refused([ctl, "restore", "../x-*", *nobody], 2, "'../x-*' is no name of a checkpoint")
     refused([ctl, "save", "a", "--job", "ps", *nobody], 2, "a checkpoint is of all tasks")
     refused([ctl, "restore", "a", "--keep", "2", *nobody], 2, "--keep is for save")
     refused([ctl, "save", "a", "--keep", "0", *nobody], 2, "'0'")
@@ -59,6 +64,10 @@ def main(server, ctl, client, write_program, waiting_client):
     target = ["--target", f"tagma://127.0.0.1:{ports[0]}"]
     names = ["/job:local/task:0", "/job:local/task:1"]
     refused([ctl, "status", *target, "--timeout", "1"], 1, f"127.0.0.1:{ports[0]}")
+    for command in (["status"], ["save", "a"], ["restore", "a-*"]):
+        done = subprocess.run([ctl, *command, "--json", *target, "--timeout", "1"], capture_output=True, text=True, timeout=120)
+        what = json.loads(done.stdout)
+        check(done.returncode == 1 and what["ok"] is False and f"127.0.0.1:{ports[0]}" in what["error"], command, done)
     servers = [Server(server, cluster, task) for task in (0, 1)]
     try:
         done = subprocess.run([client, *target], capture_output=True, text=True, timeout=120)

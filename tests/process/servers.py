@@ -74,9 +74,16 @@ def main(program, client):
     refused([program, "--secret-file"], 2, "--secret-file needs a value")
     refused([program, "--secret-file", "/nowhere/at/all"], 2, "/nowhere/at/all")
     refused([program, "--chief-secret-file", "/nowhere/at/all"], 2, "--chief-secret-file", "/nowhere/at/all")
+    for option in ("--secret-file", "--chief-secret-file"):
+        refused([program, option, "/"], 2, option, "'/'", "Is a directory")
+    refused([program, "--bind", "127.0.0.1:1", "--bind=127.0.0.1:2"], 2, "--bind: this was said before")
     refused([program, "--chief-secret-file", __file__], 2, "a secret of chiefs needs another one for workers")
     refused([program, "--tls-ca"], 2, "--tls-ca needs a value")
     refused([program, "--cluster", "{}", "--job", "ps", "--task", "0"], 2, "cluster")
+    refused([program, "--cluster", "/nowhere.json"], 2, "--cluster: /nowhere.json: cannot be opened")
+    for name, value, said in (("TAGMA_CLUSTER", "/nowhere.json", "TAGMA_CLUSTER: /nowhere.json: cannot be opened"),
+                              ("TF_CONFIG", '{"task": {"type": "ps", "index": 0}}', "nothing describes a cluster")):
+        refused(["env", f"{name}={value}", program], 2, said)
 
     ports = free_ports(2)
     cluster = {"local": [f"127.0.0.1:{p}" for p in ports]}

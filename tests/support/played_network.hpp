@@ -81,8 +81,9 @@ struct played_network final : transport::network {
     for (const auto& l : links) l->told.reset();
   }
 
-  std::shared_ptr<transport::link> connect(const std::string&, const transport::options&,
+  std::shared_ptr<transport::link> connect(const std::string&, const transport::options& how,
                                            std::shared_ptr<transport::handler> with, std::int64_t) override {
+    patience = how.patience;
     links.push_back(std::make_shared<played_link>(std::move(with)));
     return links.back();
   }
@@ -105,6 +106,7 @@ struct played_network final : transport::network {
   }
 
   std::vector<std::shared_ptr<played_link>> links;
+  transport::patience patience{};  ///< of who connected last
   std::multimap<std::int64_t, std::function<void()>> later;
   std::int64_t time = 1'000'000'000;
 };

@@ -74,6 +74,10 @@ class discoverer {
   cluster members_;
   role_options options_found_;
   std::string source_, helper_, note_;
+  struct {
+    std::string name;
+    role_options role;
+  } idle_{};  // the first source that has a role and no cluster
   bool only_members_ = false;
 };
 

@@ -73,7 +73,10 @@ TAGMA_DECL void discoverer::ask(const char* name, sources::finding f, bool outri
          {name, ": ", f.lacking, "; describe the cluster (--cluster, TAGMA_CLUSTER)"});
   }
   bool used = !had_cluster && !source_.empty();
-  if (outright || !source_.empty()) used = take_role(name, f.options) || used;
+  if (outright || !source_.empty())
+    used = take_role(name, f.options) || used;
+  else if (idle_.name.empty() && (!f.options.job.empty() || f.options.task >= 0))
+    idle_ = {name, f.options};
   if (f.ranks) used = take_rank(*f.ranks, !had_cluster) || used;
   if (!used) found_.unused.emplace_back(name);
 }
@@ -125,11 +128,13 @@ TAGMA_DECL task_id discoverer::role_of_rank(const launch& l) const {
 }
 
 TAGMA_DECL discovery discoverer::finish() {
-  if (source_.empty() && (!options_found_.job.empty() || options_found_.task >= 0))
-    fail(status_code::invalid_argument,
-         {helper_, " says that this process is ",
-          options_found_.task < 0 ? "of job \"" + options_found_.job + "\"" : spelled(options_found_),
-          ", and nothing describes a cluster (--cluster, TAGMA_CLUSTER, TF_CONFIG)"});
+  const bool has_role = !options_found_.job.empty() || options_found_.task >= 0;
+  if (source_.empty() && (has_role || !idle_.name.empty())) {
+    const role_options& said = has_role ? options_found_ : idle_.role;
+    fail(status_code::invalid_argument, {has_role ? helper_ : idle_.name, " says that this process is ",
+                                         said.task < 0 ? "of job \"" + said.job + "\"" : spelled(said),
+                                         ", and nothing describes a cluster (--cluster, TAGMA_CLUSTER, TF_CONFIG)"});
+  }
   found_.source = source_;
   if (source_.empty()) {
     found_.explanation = "Nothing describes a cluster: this process is one by itself";

@@ -27,6 +27,9 @@ TAGMA_COLD TAGMA_DECL std::vector<task_devices> visible_tasks(std::vector<task_d
   for (const std::string& f : filters) {
     const parsed_device one = parse_device(f);
     if (!one) fail(status_code::invalid_argument, {"device filter '", f, "' is no name of a device or a task"});
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const task_devices& t) { return covers(*one, task_device(t.id, "CPU", 0)); }))
+      fail(status_code::invalid_argument, {"device filter '", f, "' names no task of the cluster"});
     wanted.push_back(*one);
   }
   if (!wanted.empty())

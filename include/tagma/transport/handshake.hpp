@@ -65,7 +65,7 @@ enum class side : std::uint8_t { connects, accepts };
 [[nodiscard]] digest proof_of(side who, std::string_view secret, std::string_view hello, std::string_view answer);
 
 /// Why two ends cannot speak with each other at all; checked before anything is proven. nullopt if they can.
-[[nodiscard]] std::optional<error> cannot_meet(const options& own, const greeting& other);
+[[nodiscard]] std::optional<error> cannot_meet(side own_side, const options& own, const greeting& other);
 
 /// Why this end does not want that other one; checked when it has proven who it is.
 [[nodiscard]] std::optional<error> not_wanted(side own_side, const options& own, const greeting& other);

@@ -125,6 +125,36 @@ TEST_CASE("what a save that died has left goes, what one that goes on has writte
   CHECK(folder.files().count("m-0123456789abcdef-ps-5.safetensors") == 1);
 }
 
+TEST_CASE("the file of a save that is given up goes, unless an index names it") {
+  const temporary_directory folder;
+  service::checkpoint_folder first(folder.path.string(), {"ps", 0}, 2), second(folder.path.string(), {"ps", 1}, 2);
+  one_variable v("v"), w("w");
+  const auto save_both = [&](const char* name, std::uint64_t token) {
+    auto made = first.save({"", name, token, false, false}, service::picture(v.state, true));
+    for (auto& more : second.save({"", name, token, false, false}, service::picture(w.state, true)).variables)
+      made.variables.push_back(std::move(more));
+    return made;
+  };
+  v.variable("v").assign(std::vector<float>(3, 1.0f).data());
+  w.set(1);
+  (void)save_both("m-1", 1);
+  CHECK(folder.files().size() == 2);
+  first.end(1, false);
+  second.end(1, false);
+  CHECK(folder.files().empty());
+
+  first.commit({"m-2", 2, 0, {}}, save_both("m-2", 2));
+  first.end(2, false);  // whoever committed it has heard nothing of that
+  second.end(2, false);
+  CHECK(folder.files().size() == 3);
+  (void)first.restore({"", "m-2", 0, true}, {"v"}, v.state);
+
+  const auto made = save_both("m-3", 3);
+  second.end(3, false);
+  CHECK(text_of([&] { first.commit({"m-3", 3, 0, {}}, made); }).find("is not there") != std::string::npos);
+  CHECK(first.names() == std::vector<std::string>{"m-2"});
+}
+
 TEST_CASE("one variable is not on two tasks of a checkpoint, and there is a directory") {
   const temporary_directory folder;
   service::checkpoint_folder all(folder.path.string(), {"ps", 0}, 8), none("", {"ps", 0}, 8),

@@ -164,6 +164,14 @@ struct slow_listener final : transport::handler {
   transport::latch &told, &goes;
 };
 
+TEST_CASE("who takes a connection and says nothing is waited for as long as who is not there") {
+  played_network network;
+  const auto out = outlet_of(network);
+  played_call call;
+  out->ask({}, minute_ns, call);
+  CHECK(network.patience.handshake_ns == minute_ns);
+}
+
 TEST_CASE("who is there is known as soon as somebody is") {
   transport::memory::network network;
   transport::options how;

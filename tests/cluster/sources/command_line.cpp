@@ -98,6 +98,17 @@ TEST_CASE("variables say the same") {
             "TAGMA_JOB: \"1\""));
 }
 
+TEST_CASE("a file that is not there is named behind the option or the variable") {
+  CHECK(has(tagma::test::text_of([] {
+              (void)command_line({"--cluster", "/nowhere/cluster.json"});
+            }),
+            "--cluster: /nowhere/cluster.json: cannot be opened"));
+  CHECK(has(tagma::test::text_of([] {
+              (void)sources::own_variables(environment{{"TAGMA_CLUSTER", "/nowhere/cluster.json"}});
+            }),
+            "TAGMA_CLUSTER: /nowhere/cluster.json: cannot be opened"));
+}
+
 TEST_CASE("what is said of launched processes") {
   const environment set{{"TAGMA_JOBS", "ps=1"}, {"TAGMA_PORT", "7"}};
   CHECK(sources::launch_settings_from({}, set).jobs == job_counts{{"ps", 1}});

@@ -79,9 +79,15 @@ TEST_CASE("a cluster in a file") {
   CHECK(cluster_from_text_or_file(path, "--cluster") == cluster({{"ps", {"a:1"}}}));
   CHECK(cluster_from_text_or_file(R"( {"ps": ["a:1"]})", "--cluster") == cluster({{"ps", {"a:1"}}}));
   CHECK(code_of([&] { (void)cluster_from_file(directory / "gone.json"); }) == status_code::not_found);
+  const auto gone = [&] { (void)cluster_from_text_or_file(directory / "gone.json", "--cluster"); };
+  CHECK(code_of(gone) == status_code::not_found);
+  CHECK(
+      has(tagma::test::text_of(gone), "NotFound: --cluster: " + (directory / "gone.json") + ": cannot be opened: No"));
   CHECK(code_of([&] { (void)cluster_from_text_or_file(" ", "--cluster"); }) == status_code::invalid_argument);
   std::ofstream(path) << R"({"ps": ["a"]})";
   CHECK(has(tagma::test::text_of([&] { (void)cluster_from_file(path); }), path + ": ps[0]:"));
+  CHECK(has(tagma::test::text_of([&] { (void)cluster_from_text_or_file(path, "--cluster"); }),
+            "--cluster: " + path + ": ps[0]:"));
   std::ofstream(path) << std::string(cluster_limits::text + 1, ' ');
   CHECK(has(tagma::test::text_of([&] { (void)cluster_from_file(path); }), "16777217 bytes"));
 }

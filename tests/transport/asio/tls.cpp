@@ -237,11 +237,16 @@ TEST_CASE("TLS: files that are none are named") {
   const auto listen = [&](const tls_files& files) {
     return net.listen("127.0.0.1:0", with("ps", files), [] { return nullptr; });
   };
-  CHECK_THROWS_WITH(listen({us.path("none"), good.certificate, good.key}),
-                    Contains("InvalidArgument: TLS: '" + us.path("none") + "' has no certificates of authorities"));
+  CHECK_THROWS_WITH(
+      listen({us.path("none"), good.certificate, good.key}),
+      Contains("InvalidArgument: TLS: '" + us.path("none") + "' cannot be read: No such file or directory"));
+  CHECK_THROWS_WITH(listen({us.path(""), good.certificate, good.key}), Contains("' cannot be read: Is a directory"));
+  CHECK_THROWS_WITH(listen({good.key, good.certificate, good.key}),
+                    Contains("TLS: '" + good.key + "' has no certificates of authorities"));
   CHECK_THROWS_WITH(listen({good.authorities, good.key, good.key}), Contains("'" + good.key + "' has no certificate"));
   CHECK_THROWS_WITH(listen({good.authorities, good.certificate, other.key}), Contains("'" + other.key + "'"));
-  CHECK_THROWS_WITH(listen({good.authorities, good.certificate, us.path("none")}), Contains("has no key"));
+  CHECK_THROWS_WITH(listen({good.authorities, good.certificate, us.path("none")}), Contains("none' cannot be read"));
+  CHECK_THROWS_WITH(listen({good.authorities, good.certificate, good.authorities}), Contains("has no key"));
   CHECK_THROWS_WITH(listen({good.authorities, "", ""}), Contains("TLS needs three files"));
   CHECK_THROWS_WITH(net.connect("127.0.0.1:1", with("ps", {good.authorities, "", ""}), std::make_shared<service>(), s),
                     Contains("TLS needs three files"));

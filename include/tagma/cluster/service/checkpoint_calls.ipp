@@ -84,9 +84,13 @@ TAGMA_DECL saved_shard worker_core::save(const save_shard& m, bool all) {
     fail(status_code::failed_precondition, "runs went on before the variables were there");
   go_on(gate->open(m.token));
   network_.after(detail::save_ns, [core = weak_from_this(), token = m.token] {
-    if (const auto alive = core.lock()) alive->folder_.end(token, false);
+    if (const auto alive = core.lock()) alive->give_up_save(token);
   });
   return folder_.save(m, now);
+}
+
+TAGMA_DECL void worker_core::give_up_save(std::uint64_t token) {
+  (void)crew_.add([core = shared_from_this(), token] { core->folder_.end(token, false); });
 }
 
 TAGMA_DECL restored_shard worker_core::restore(const restore_shard& m, const std::vector<std::string>& names) {
@@ -191,7 +195,7 @@ TAGMA_DECL void worker_core::receive_checkpoint(const std::shared_ptr<inlet_hand
     case message::end_hold: {
       const end_hold what = end_hold::read(m.body);
       go_on(gate_of(what.container)->open(what.token));
-      folder_.end(what.token, what.committed);
+      what.committed ? folder_.end(what.token, true) : give_up_save(what.token);
       return;
     }
     case message::restore_shard:

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,8 +67,8 @@ class checkpoint_folder {
   [[nodiscard]] saved_shard save(const save_shard& how, const picture& what);
   /// Writes the index. Throws FailedPrecondition if a file is not there.
   void commit(const commit_save& how, const saved_shard& all);
-  /// What was written for this save may be removed, unless an index names it; if it was committed, the next save begins
-  /// with it, and other saves of the series that have not ended have.
+  /// What was written for this save goes, unless an index names it, also if it is written yet; if it was committed, the
+  /// next save begins with it, and other saves of the series that have not ended have.
   void end(std::uint64_t token, bool committed);
 
   /// Gives variables the values that they have in a checkpoint; all is checked first.
@@ -102,6 +103,8 @@ class checkpoint_folder {
   using variables = std::map<std::string, saved_variable>;
   struct open_save {
     std::string series;
+    std::string file;
+    bool written = false;
     variables now;
     std::vector<tagma::detail::descriptor> lock;  ///< the file, so that nobody removes it
   };
@@ -111,6 +114,13 @@ class checkpoint_folder {
   [[nodiscard]] std::string index_path(std::string_view name) const;
   [[nodiscard]] bool has(const std::string& file) const;
   [[nodiscard]] std::vector<std::string> files() const;
+  [[nodiscard]] variables last_of(const std::string& series);
+  /// Writes a file, if there is anything to write.
+  void write(const picture& what, const variables& before, open_save& made, saved_shard& told) const;
+  /// Those that an index names. Throws for an index that cannot be read.
+  [[nodiscard]] std::set<std::string> named_files() const;
+  /// Removes those of these files that no index names and nobody holds.
+  void remove_unnamed(const std::vector<std::string>& files) const;
   /// @param coming how many checkpoints there will be that are not there yet
   void remove_old(std::string_view series, std::uint32_t keep, std::size_t coming = 0) const;
   [[nodiscard]] safetensors::index find(const std::string& name) const;

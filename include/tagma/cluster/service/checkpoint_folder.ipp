@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <ctime>
@@ -130,26 +131,55 @@ TAGMA_DECL bool checkpoint_folder::has(const std::string& file) const {
   return ::stat(path(file).c_str(), &s) == 0 && S_ISREG(s.st_mode);
 }
 
+TAGMA_DECL checkpoint_folder::variables checkpoint_folder::last_of(const std::string& series) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = last_.find(series);
+  return found == last_.end() ? variables() : found->second;
+}
+
 TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const picture& what) {
   check(how.name);
-  const std::string series = how.container + '\n' + std::string(split_checkpoint_name(how.name).series);
-  variables before;
-  if (!how.full) {
+  open_save made;
+  made.series = how.container + '\n' + std::string(split_checkpoint_name(how.name).series);
+  made.file = how.name + "-" + detail::hex(how.token) + "-" + who_.job + "-" + std::to_string(who_.task) +
+              std::string(detail::shard_suffix);
+  const variables before = how.full ? variables() : last_of(made.series);
+  {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = last_.find(series);
-    if (found != last_.end()) before = found->second;
+    open_save& begun = saves_[how.token];
+    begun.series = made.series, begun.file = made.file;
   }
-  const std::string file = how.name + "-" + detail::hex(how.token) + "-" + who_.job + "-" + std::to_string(who_.task) +
-                           std::string(detail::shard_suffix);
-  open_save made{series, {}, {}};
   saved_shard told;
+  try {
+    write(what, before, made, told);
+  } catch (...) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    saves_.erase(how.token);
+    throw;
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = saves_.find(how.token);
+    if (found != saves_.end()) {
+      made.written = true;
+      found->second = std::move(made);
+      return told;
+    }
+  }
+  made.lock.clear();
+  remove_unnamed({made.file});
+  fail(status_code::aborted, {"checkpoint '", how.name, "' was given up while its file was written"});
+}
+
+TAGMA_DECL void checkpoint_folder::write(const picture& what, const variables& before, open_save& made,
+                                         saved_shard& told) const {
   std::vector<safetensors::named_tensor> tensors;
   std::vector<runtime::aligned_bytes> copies(what.variables_.size());
   safetensors::metadata texts;
   for (std::size_t i = 0; i < what.variables_.size(); ++i) {
     const runtime::stored_variable& v = *what.variables_[i].of;
     const std::byte* const bytes = v.read(*what.variables_[i].version, copies[i]);
-    saved_variable now{detail::digest_of({reinterpret_cast<const char*>(bytes), v.bytes()}), file, 0};
+    saved_variable now{detail::digest_of({reinterpret_cast<const char*>(bytes), v.bytes()}), made.file, 0};
     const auto old = before.find(v.name());
     const bool same = old != before.end() && old->second.digest == now.digest && old->second.age + 1 < chain_ &&
                       has(old->second.file);
@@ -165,44 +195,50 @@ TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const pict
     told.variables.push_back({v.name(), now.file, v.bytes(), !same});
     made.now.emplace(v.name(), std::move(now));
   }
-  if (!tensors.empty()) {
-    safetensors::write(path(file), tensors, std::move(texts));
-    tagma::detail::descriptor lock(::open(path(file).c_str(), O_RDONLY | O_CLOEXEC));
-    if (lock.get() >= 0 && ::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) made.lock.push_back(std::move(lock));
-  }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  saves_.insert_or_assign(how.token, std::move(made));
-  return told;
+  if (tensors.empty()) return;
+  safetensors::write(path(made.file), tensors, std::move(texts));
+  tagma::detail::descriptor lock(::open(path(made.file).c_str(), O_RDONLY | O_CLOEXEC));
+  if (lock.get() >= 0 && ::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) made.lock.push_back(std::move(lock));
 }
 
 TAGMA_DECL void checkpoint_folder::end(std::uint64_t token, bool committed) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = saves_.find(token);
-  if (found == saves_.end()) return;
-  if (!committed) {
+  std::string given_up;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = saves_.find(token);
+    if (found == saves_.end()) return;
+    if (committed) {
+      const std::string series = found->second.series;
+      last_.insert_or_assign(series, std::move(found->second.now));
+      // Those who began others, and have not said how they ended, may have died.
+      std::erase_if(saves_, [&](const auto& s) { return s.second.written && s.second.series == series; });
+      return;
+    }
+    if (found->second.written) given_up = std::move(found->second.file);
     saves_.erase(found);
-    return;
   }
-  const std::string series = found->second.series;
-  last_.insert_or_assign(series, std::move(found->second.now));
-  // Those who began others, and have not said how they ended, may have died.
-  std::erase_if(saves_, [&](const auto& s) { return s.second.series == series; });
+  if (!given_up.empty()) remove_unnamed({given_up});
 }
 
 TAGMA_DECL void checkpoint_folder::commit(const commit_save& how, const saved_shard& all) {
   check(how.name);
   safetensors::index made;
   std::set<std::string> seen;
+  std::vector<tagma::detail::descriptor> held;  // until the index is there, so that nobody removes them
   for (const saved_shard::variable& v : all.variables) {
     if (!safetensors::is_file_name(v.file))
       fail(status_code::invalid_argument, {"'", v.file, "' is not the name of a file"});
     if (!made.files.emplace(v.name, v.file).second)
       fail(status_code::invalid_argument, {"variable '", v.name, "' is on two tasks, and a checkpoint has it once"});
-    if (seen.insert(v.file).second && !has(v.file))
+    made.total_size += v.bytes;
+    if (!seen.insert(v.file).second) continue;
+    held.emplace_back(::open(path(v.file).c_str(), O_RDONLY | O_CLOEXEC));
+    const bool going =
+        held.back().get() >= 0 && ::flock(held.back().get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (going || !has(v.file))
       fail(status_code::failed_precondition,
            {"checkpoint '", how.name, "' was not made: ", path(v.file), ", with variable '", v.name,
             "', is not there; the tasks of a cluster need one directory"});
-    made.total_size += v.bytes;
   }
   for (const auto& [name, text] : how.texts) made.texts[name] = text;
   made.texts["saved"] = detail::utc_time();
@@ -248,20 +284,36 @@ TAGMA_DECL void checkpoint_folder::remove_old(std::string_view series, std::uint
   std::sort(of_series.begin(), of_series.end());
   for (std::size_t i = 0; keep > 0 && i + keep < of_series.size() + coming; ++i)
     ::unlink(index_path(of_series[i].second).c_str());
-  std::set<std::string> used;
-  try {
-    for (const std::string& name : names())
-      for (const auto& [variable, file] : safetensors::read_index(index_path(name)).files) used.insert(file);
-  } catch (const error&) {
-    return;  // nobody knows what an index names that cannot be read
-  }
+  std::vector<std::string> of_name;
   for (const std::string& file : files()) {
     const std::string_view of = detail::checkpoint_of_shard(file);
-    if (of.empty() || split_checkpoint_name(of).series != series || used.count(file) != 0) continue;
-    // Whoever writes a checkpoint holds its file until there is an index.
-    const tagma::detail::descriptor lock(::open(path(file).c_str(), O_RDONLY | O_CLOEXEC));
-    if (lock.get() >= 0 && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(path(file).c_str());
+    if (!of.empty() && split_checkpoint_name(of).series == series) of_name.push_back(file);
   }
+  remove_unnamed(of_name);
+}
+
+TAGMA_DECL std::set<std::string> checkpoint_folder::named_files() const {
+  std::set<std::string> all;
+  for (const std::string& name : names())
+    for (const auto& [variable, file] : safetensors::read_index(index_path(name)).files) all.insert(file);
+  return all;
+}
+
+TAGMA_DECL void checkpoint_folder::remove_unnamed(const std::vector<std::string>& files) const try {
+  const std::set<std::string> used = named_files();
+  // Whoever writes a checkpoint holds its files until there is an index, which is read once more when nobody does.
+  std::vector<std::pair<std::string, tagma::detail::descriptor>> held;
+  for (const std::string& file : files) {
+    if (used.count(file) != 0) continue;
+    tagma::detail::descriptor lock(::open(path(file).c_str(), O_RDONLY | O_CLOEXEC));
+    if (lock.get() >= 0 && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) held.emplace_back(file, std::move(lock));
+  }
+  if (held.empty()) return;
+  const std::set<std::string> now = named_files();
+  for (const auto& [file, lock] : held)
+    if (now.count(file) == 0) ::unlink(path(file).c_str());
+} catch (const error&) {
+  // Nobody knows what an index names that cannot be read.
 }
 
 TAGMA_DECL safetensors::index checkpoint_folder::find(const std::string& name) const {

@@ -107,7 +107,7 @@ class checkpoint_rounds {
 class checkpoint_rounds::pause {
  public:
   pause(const checkpoint_rounds& of, std::vector<std::size_t> tasks) : of_(of), tasks_(std::move(tasks)) {
-    token_ = draw_number() | 1;
+    draw_token();
   }
   pause(const pause&) = delete;
   pause& operator=(const pause&) = delete;
@@ -132,11 +132,11 @@ class checkpoint_rounds::pause {
       } catch (const error& e) {
         if (e.code() != status_code::aborted) throw;
         held = false;  // another one saves
-        post(false);
+        let_go();
       }
       if (held && open.empty()) return true;
       if (of_.whom_.by.now() >= until) {
-        post(false);
+        let_go();
         return false;
       }
       begun.assign(open.begin(), open.end());
@@ -150,6 +150,12 @@ class checkpoint_rounds::pause {
   }
 
  private:
+  void draw_token() { token_ = draw_number() | 1; }
+  /// What is done next has another token: servers may give up what they hear of under this one.
+  void let_go() {
+    post(false);
+    draw_token();
+  }
   void post(bool committed) {
     for (const std::size_t t : tasks_) {
       transport::outgoing m;

@@ -108,6 +108,8 @@ namespace detail {
 
 /// What was thrown, as an error with a code.
 error caught_error();
+/// Without the line of a run, which is one of the server's: who asked for the run adds the line of the call.
+error without_line(const error& of);
 
 }  // namespace detail
 

@@ -6,6 +6,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/inlet_handler.hpp"
+#include "tagma/runtime/caught.hpp"
 #include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
@@ -20,6 +21,12 @@ TAGMA_COLD TAGMA_DECL error caught_error() {
   } catch (const std::exception& e) {
     return error(status_code::internal, e.what());
   }
+}
+
+TAGMA_COLD TAGMA_DECL error without_line(const error& of) {
+  const std::string_view text = runtime::without_code(of.what());
+  const std::size_t line = text.rfind(" (run at ");
+  return line == text.npos || !text.ends_with(')') ? of : error(of.code(), text.substr(0, line));
 }
 
 }  // namespace detail

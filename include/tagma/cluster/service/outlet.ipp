@@ -23,6 +23,7 @@ TAGMA_DECL outlet::outlet(transport::network& by, std::string address, transport
       on_loss_(std::move(on_loss)) {
   how_.wanted_job = who.job;
   how_.wanted_task = who.task;
+  how_.patience.handshake_ns = within_ns;  // a process that is stopped takes connections, and says nothing
 }
 
 TAGMA_DECL void outlet::give_up(item& one, const error& why) {

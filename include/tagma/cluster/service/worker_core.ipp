@@ -448,7 +448,7 @@ TAGMA_DECL run_answer worker_core::run(registered_part& part, const run_part& m,
                              source_line::here(), take, &numbers);
     }
   } catch (...) {
-    const error why = part.reason_of(detail::caught_error(), run.get());
+    const error why = part.reason_of(detail::without_line(detail::caught_error()), run.get());
     runs_failed_.fetch_add(1, memory_order::relaxed);
     run->edges.abort(why);
     throw error(why);

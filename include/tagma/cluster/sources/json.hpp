@@ -23,7 +23,8 @@ namespace tagma {
 /// Reads a file of at most `cluster_limits::text` bytes. Throws as `cluster_from_json`, and what opening a file throws.
 [[nodiscard]] cluster cluster_from_file(const std::string& path);
 
-/// What an option or a variable has: JSON if it begins with '{', else the path of a file.
+/// What an option or a variable has: JSON if it begins with '{', else the path of a file. Throws as `cluster_from_json`
+/// and `cluster_from_file`; `where` is named before the file.
 [[nodiscard]] cluster cluster_from_text_or_file(std::string_view text, std::string_view where);
 
 }  // namespace tagma

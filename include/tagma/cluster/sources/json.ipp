@@ -134,7 +134,13 @@ TAGMA_DECL cluster cluster_from_text_or_file(std::string_view text, std::string_
   const std::string_view inside = detail::trimmed(text);
   if (inside.empty())
     fail(status_code::invalid_argument, {where, ": expected a cluster as JSON, or a file that has one"});
-  return inside[0] == '{' ? cluster_from_json(inside, where) : cluster_from_file(std::string(inside));
+  if (inside[0] == '{') return cluster_from_json(inside, where);
+  try {
+    return cluster_from_file(std::string(inside));
+  } catch (const error& e) {
+    const std::string_view why = e.what();
+    fail(e.code(), {where, ": ", why.substr(why.find(": ") + 2)});
+  }
 }
 
 }  // namespace tagma

@@ -147,7 +147,7 @@ TAGMA_DECL void core::open(const place& where, const std::shared_ptr<listener>& 
       fail(status_code::permission_denied,
            {"others could connect to ", made->address,
             " and nothing would keep them out: give a secret or certificates, listen on loopback or a Unix socket, or "
-            "say `insecure`"});
+            "go without (--insecure; in C++ `insecure = true`)"});
     made->how.insecure = true;
   }
   made->socket.open(at.protocol(), e);

@@ -96,6 +96,7 @@ class socket_link final : public driven_link, public std::enable_shared_from_thi
   net::steady_timer timer_, again_;
   net::ip::tcp::resolver resolver_;
   place where_{};
+  std::string why_{};              // nothing has come of it so far; empty: nothing is known
   std::vector<endpoint> there_{};  // not tried yet
   std::int64_t until_ = 0, pause_ns_ = 10'000'000, timer_due_ = INT64_MAX;
   bool running_ = false, reading_ = false, writing_ = false, over_ = false, was_stranger_ = false;

@@ -75,9 +75,14 @@ TAGMA_DECL void socket_link::seek(const place& where, std::int64_t until) {
     const std::shared_ptr<socket_link> self = weak.lock();
     if (self == nullptr || self->over_) return;
     for (const auto& entry : entries) self->there_.push_back(entry.endpoint());
-    e ? self->try_again("its name is not known: " + e.message()) : self->try_next();
+    self->why_ = "nobody answers there";
+    if (e == net::error::host_not_found)
+      self->try_again("the host was not found");
+    else
+      e ? self->try_again("the host was not found: " + e.message()) : self->try_next();
     self->thread_->drive_awake();
   };
+  if (why_.empty()) why_ = "the host was not found in time";
   resolver_.async_resolve(where.host, where.port, found);
 }
 
@@ -109,6 +114,7 @@ TAGMA_DECL void socket_link::try_next() {
 
 TAGMA_DECL void socket_link::try_again(std::string_view why) {
   if (clock() >= until_) return fails(why);
+  why_ = why;
   const std::int64_t pause = std::min(pause_ns_, until_ - clock());
   pause_ns_ = std::min<std::int64_t>(pause_ns_ * 2, 250'000'000);
   again_.expires_after(std::chrono::nanoseconds(pause));
@@ -390,7 +396,7 @@ TAGMA_DECL void socket_link::plan_timer() {
     // Bytes that came while this process slept are a sign of life.
     if (self->running_) self->read();
     if (!self->running_ && self->clock() >= self->until_)
-      self->fails("nobody answers there");
+      self->fails(self->why_.empty() ? "nobody answers there" : self->why_);
     else
       self->drive();
     self->thread_->drive_awake();

@@ -11,10 +11,13 @@
 
 #include <openssl/err.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstring>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -101,6 +104,13 @@ TAGMA_DECL tls_identity::tls_identity(const tls_files& from) : files(from) {
 [[noreturn]] TAGMA_COLD TAGMA_DECL void tls_identity::refuse(const std::string& path, std::string_view why) {
   const std::string reason = detail::openssl_reason();
   ::ERR_clear_error();
+  struct stat s {};
+  const bool is_there = ::stat(path.c_str(), &s) == 0 && ::access(path.c_str(), R_OK) == 0;
+  if (!is_there || S_ISDIR(s.st_mode)) {
+    const int number = is_there ? EISDIR : errno;
+    fail(status_code::invalid_argument,
+         {"TLS: '", path, "' cannot be read: ", std::generic_category().message(number)});
+  }
   fail(status_code::invalid_argument, {"TLS: '", path, "' ", why, " (", reason, ")"});
 }
 
