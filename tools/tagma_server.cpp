@@ -95,11 +95,15 @@ std::string take_secret(std::vector<std::string>& from, const std::string& optio
   return path.empty() ? std::string() : tagma::tools::secret_in(option, path);
 }
 
-/// The cluster and the role in it. What describes them is wrong whatever the error is, such as NotFound for its file.
+/// The cluster and the role in it. What describes them is wrong also if a file is not there.
 tagma::discovery discovered(const std::vector<std::string>& arguments) {
   try {
     return tagma::discover(arguments, tagma::environment::of_process());
   } catch (const tagma::error& e) {
+    // What went wrong with the machine may be over when it is tried again.
+    using enum tagma::status_code;
+    const bool wrong = e.code() == invalid_argument || e.code() == not_found || e.code() == failed_precondition;
+    if (!wrong) throw;
     tagma::tools::refuse(tagma::tools::exit_status::usage, {e.what()});
   }
 }

@@ -2212,7 +2212,7 @@ TAGMA_DECL void outlet::add(item one, std::int64_t timeout_ns) {
     if (!refused) {
       waiting_.push_back(std::move(one));
       if (link_ == nullptr) link_ = network_.connect(address_, how_, shared_from_this(), within_ns_);
-      waits = !up_ && timeout_ns < within_ns_;  // else the link is over before
+      waits = !up_ && timeout_ns < INT64_MAX;
     }
   }
   if (refused) return give_up(one, error(status_code::cancelled, "the way to " + address_ + " is closed"));
@@ -5822,7 +5822,10 @@ class checkpoint_folder {
   /// @param chain an index names no file of a checkpoint that is so many older
   checkpoint_folder(std::string directory, task_id who, int chain);
 
-  /// Writes what has changed since the last checkpoint of this series that was committed, or all.
+  /// There will be a save, which `end` gives up from now on.
+  void begin(std::uint64_t token);
+  /// Writes what has changed since the last checkpoint of this series that was committed, or all. Throws Aborted if it
+  /// was not begun, or is given up.
   [[nodiscard]] saved_shard save(const save_shard& how, const picture& what);
   /// Writes the index. Throws FailedPrecondition if a file is not there.
   void commit(const commit_save& how, const saved_shard& all);
@@ -5862,8 +5865,7 @@ class checkpoint_folder {
   using variables = std::map<std::string, saved_variable>;
   struct open_save {
     std::string series;
-    std::string file;
-    bool written = false;
+    std::string file;  ///< empty: nothing was to be written, or is yet
     variables now;
     std::vector<tagma::detail::descriptor> lock;  ///< the file, so that nobody removes it
   };
@@ -6101,6 +6103,11 @@ TAGMA_DECL checkpoint_folder::variables checkpoint_folder::last_of(const std::st
   return found == last_.end() ? variables() : found->second;
 }
 
+TAGMA_DECL void checkpoint_folder::begin(std::uint64_t token) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  (void)saves_[token];
+}
+
 TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const picture& what) {
   check(how.name);
   open_save made;
@@ -6108,31 +6115,20 @@ TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const pict
   made.file = how.name + "-" + detail::hex(how.token) + "-" + who_.job + "-" + std::to_string(who_.task) +
               std::string(detail::shard_suffix);
   const variables before = how.full ? variables() : last_of(made.series);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    open_save& begun = saves_[how.token];
-    begun.series = made.series, begun.file = made.file;
-  }
   saved_shard told;
-  try {
-    write(what, before, made, told);
-  } catch (...) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    saves_.erase(how.token);
-    throw;
-  }
+  write(what, before, made, told);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = saves_.find(how.token);
     if (found != saves_.end()) {
-      made.written = true;
+      if (made.lock.empty()) made.file.clear();
       found->second = std::move(made);
       return told;
     }
   }
   made.lock.clear();
   remove_unnamed({made.file});
-  fail(status_code::aborted, {"checkpoint '", how.name, "' was given up while its file was written"});
+  fail(status_code::aborted, {"checkpoint '", how.name, "' was given up before its file was written"});
 }
 
 TAGMA_DECL void checkpoint_folder::write(const picture& what, const variables& before, open_save& made,
@@ -6175,10 +6171,10 @@ TAGMA_DECL void checkpoint_folder::end(std::uint64_t token, bool committed) {
       const std::string series = found->second.series;
       last_.insert_or_assign(series, std::move(found->second.now));
       // Those who began others, and have not said how they ended, may have died.
-      std::erase_if(saves_, [&](const auto& s) { return s.second.written && s.second.series == series; });
+      std::erase_if(saves_, [&](const auto& s) { return s.second.series == series; });
       return;
     }
-    if (found->second.written) given_up = std::move(found->second.file);
+    given_up = std::move(found->second.file);
     saves_.erase(found);
   }
   if (!given_up.empty()) remove_unnamed({given_up});
@@ -6258,8 +6254,11 @@ TAGMA_DECL void checkpoint_folder::remove_old(std::string_view series, std::uint
 
 TAGMA_DECL std::set<std::string> checkpoint_folder::named_files() const {
   std::set<std::string> all;
-  for (const std::string& name : names())
-    for (const auto& [variable, file] : safetensors::read_index(index_path(name)).files) all.insert(file);
+  for (const std::string& name : names()) try {
+      for (const auto& [variable, file] : safetensors::read_index(index_path(name)).files) all.insert(file);
+    } catch (const error& e) {
+      if (e.code() != status_code::not_found) throw;  // another one has removed it
+    }
   return all;
 }
 
@@ -10700,10 +10699,11 @@ TAGMA_DECL saved_shard worker_core::save(const save_shard& m, bool all) {
   if (m.held && !gate->is_held_by(m.token))
     fail(status_code::failed_precondition, "runs went on before the variables were there");
   go_on(gate->open(m.token));
+  saved_shard made = folder_.save(m, now);
   network_.after(detail::save_ns, [core = weak_from_this(), token = m.token] {
     if (const auto alive = core.lock()) alive->give_up_save(token);
   });
-  return folder_.save(m, now);
+  return made;
 }
 
 TAGMA_DECL void worker_core::give_up_save(std::uint64_t token) {
@@ -10771,9 +10771,10 @@ TAGMA_DECL void worker_core::save_own() {
   }
   for (const std::string& name : names) {
     const std::string series = own_series(name);
+    const std::uint64_t token = draw_number() | 1;
     try {
       const std::int64_t before = split_checkpoint_name(folder_.newest(series)).number;
-      const std::uint64_t token = draw_number() | 1;
+      folder_.begin(token);
       const save_shard how{name, series + "-" + std::to_string(before + 1), token, false, false};
       const saved_shard made = save(how, false);
       const bool changed =
@@ -10786,6 +10787,7 @@ TAGMA_DECL void worker_core::save_own() {
       }
       folder_.end(token, changed);
     } catch (...) {
+      folder_.end(token, false);
       tell(sentence({"checkpoint '", series, "' was not made: ", detail::caught_error().what()}));
     }
   }
@@ -10799,10 +10801,18 @@ TAGMA_DECL void worker_core::receive_checkpoint(const std::shared_ptr<inlet_hand
   switch (static_cast<message>(m.kind)) {
     case message::hold_runs:
       return by->post_reply(request, hold(hold_runs::read(m.body)).body());
-    case message::save_shard:
-      return answer_soon(by, request, [this, by, request, what = save_shard::read(m.body)] {
-        by->reply(request, {}, std::make_shared<const std::string>(save(what, true).body()));
+    case message::save_shard: {
+      save_shard what = save_shard::read(m.body);
+      folder_.begin(what.token);  // an end_hold behind it may be done first
+      return answer_soon(by, request, [this, by, request, what = std::move(what)] {
+        try {
+          by->reply(request, {}, std::make_shared<const std::string>(save(what, true).body()));
+        } catch (...) {
+          folder_.end(what.token, false);
+          throw;
+        }
       });
+    }
     case message::commit_save:
       return answer_soon(by, request,
                          [this, by, request, text, what = commit_save::read(m.body), list = std::move(m.buffer)] {

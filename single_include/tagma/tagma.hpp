@@ -31791,7 +31791,7 @@ TAGMA_COLD TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks,
   const bool small = help == runtime::helpers::awake;
   if (most_helpers <= 0 || detail::inside_task || (small && !somebody_for_small()) || !offer(work)) {
     work.run(work.from_first, 1);
-    if (small) last_missed_.store(runtime::now_ns(), memory_order::relaxed);
+    if (small && most_helpers > 0 && !detail::inside_task) last_missed_.store(runtime::now_ns(), memory_order::relaxed);
   } else {
     wake_missing(small ? 1 : static_cast<int>(tasks - 1 < most_helpers ? tasks - 1 : most_helpers));
     work.run(work.from_first, 1);
@@ -37429,8 +37429,8 @@ TAGMA_COLD TAGMA_DECL bool product_split::cut() {
   const bool wide = columns >= 192;
   if (wide && (columns > 2 * rows || rows < 16))
     columns = pieces(pieces(columns, 2), 16) * 16;
-  else if (rows >= 16)
-    rows = pieces(pieces(rows, 2), 8) * 8;
+  else if (const std::int64_t half = pieces(pieces(rows, 2), 8) * 8; rows - half >= 8)
+    rows = half;
   else
     return false;
   return true;
@@ -39757,9 +39757,9 @@ TAGMA_COLD runtime::step_rows rows_of_product(const kernel_args& args, const run
   if (!p.one) return {x.rank == out.rank && y.rank == out.rank && x[0] == out[0] && y[0] == out[0], 2};
   const gemm_args<T> g = plain_product<T>(args);
   const std::int64_t of_row = p.m / out[0];
-  // What is one part, or shared with threads that are awake, has primitives of its own.
+  // What is one part, or two for who is awake, has primitives of its own, but for few terms.
   const product_split split = split_of_rows(args, g, out[0]);
-  if (p.transpose_a || g.m != p.m || split.parts < 2 || split.help == runtime::helpers::awake ||
+  if (p.transpose_a || g.m != p.m || split.parts < 2 || (split.help == runtime::helpers::awake && !split.few) ||
       split.rows % of_row != 0)
     return {};
   return {split.rows / of_row};

@@ -796,7 +796,8 @@ struct limits {
 
 /// How long things may take.
 struct patience {
-  std::int64_t handshake_ns = 5'000'000'000;  ///< until both ends have proven who they are
+  /// Until both ends have proven who they are. Sessions have the time in its place that they wait for a task.
+  std::int64_t handshake_ns = 5'000'000'000;
   std::int64_t heartbeat_ns = 1'000'000'000;  ///< between heartbeats; well below `lost_ns`, since their answers count
   std::int64_t lost_ns = 3'000'000'000;       ///< without any byte, after which the other end is lost
   std::int64_t close_ns = 10'000'000'000;     ///< for what is queued, after `close`

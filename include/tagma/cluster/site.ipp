@@ -27,15 +27,16 @@ TAGMA_COLD TAGMA_DECL std::vector<task_devices> visible_tasks(std::vector<task_d
   for (const std::string& f : filters) {
     const parsed_device one = parse_device(f);
     if (!one) fail(status_code::invalid_argument, {"device filter '", f, "' is no name of a device or a task"});
-    if (std::none_of(all.begin(), all.end(),
-                     [&](const task_devices& t) { return covers(*one, task_device(t.id, "CPU", 0)); }))
+    device_spec task = *one;
+    task.type = {}, task.id = -1;
+    if (std::none_of(all.begin(), all.end(), [&](const task_devices& t) { return covers(task, task_device(t.id)); }))
       fail(status_code::invalid_argument, {"device filter '", f, "' names no task of the cluster"});
-    wanted.push_back(*one);
+    wanted.push_back(task);
   }
   if (!wanted.empty())
     std::erase_if(all, [&](const task_devices& t) {
       if (t.id == home) return false;
-      const device_spec name = task_device(t.id, "CPU", 0);
+      const device_spec name = task_device(t.id);
       return std::none_of(wanted.begin(), wanted.end(), [&](const device_spec& f) { return covers(f, name); });
     });
   return all;

@@ -38,6 +38,7 @@ struct one_variable {
 };
 void save(service::checkpoint_folder& to, one_variable& v, const char* name, std::uint64_t token,
           std::uint32_t keep = 0) {
+  to.begin(token);
   const auto made = to.save({"", name, token, false, false}, service::picture(v.state, true));
   to.commit({name, token, keep, {{"container", ""}}}, made);
   to.end(token, true);
@@ -102,6 +103,7 @@ TEST_CASE("what a save that died has left goes, what one that goes on has writte
   one_variable v;
   v.set(1);
   const char* const open = "m-0000000000000007-ps-1.safetensors";
+  other.begin(7);
   const auto going_on = other.save({"", "m", 7, false, false}, service::picture(v.state, true));
   folder.put("m-0123456789abcdef-ps-5.safetensors", "left");
   folder.put("n-0123456789abcdef-ps-5.safetensors", "of another");
@@ -130,6 +132,8 @@ TEST_CASE("the file of a save that is given up goes, unless an index names it") 
   service::checkpoint_folder first(folder.path.string(), {"ps", 0}, 2), second(folder.path.string(), {"ps", 1}, 2);
   one_variable v("v"), w("w");
   const auto save_both = [&](const char* name, std::uint64_t token) {
+    first.begin(token);
+    second.begin(token);
     auto made = first.save({"", name, token, false, false}, service::picture(v.state, true));
     for (auto& more : second.save({"", name, token, false, false}, service::picture(w.state, true)).variables)
       made.variables.push_back(std::move(more));
@@ -153,6 +157,29 @@ TEST_CASE("the file of a save that is given up goes, unless an index names it") 
   second.end(3, false);
   CHECK(text_of([&] { first.commit({"m-3", 3, 0, {}}, made); }).find("is not there") != std::string::npos);
   CHECK(first.names() == std::vector<std::string>{"m-2"});
+  first.end(3, false);
+
+  // The end of a save may be heard of before its beginning is done.
+  first.begin(4);
+  first.end(4, false);
+  CHECK(text_of([&] {
+          (void)first.save({"", "m-4", 4, false, true}, service::picture(v.state, true));
+        }).find("Aborted: checkpoint 'm-4' was given up") == 0);
+  CHECK(folder.files().size() == 3);
+
+  // Somebody is about to remove a file.
+  first.begin(5);
+  auto with_other = first.save({"", "m-5", 5, false, true}, service::picture(v.state, true));
+  folder.put("m-0123456789abcdef-ps-1.safetensors", "of another");
+  with_other.variables.push_back({"w", "m-0123456789abcdef-ps-1.safetensors", 12, true});
+  {
+    const tg::detail::descriptor held(
+        ::open((folder / "m-0123456789abcdef-ps-1.safetensors").c_str(), O_RDONLY | O_CLOEXEC));
+    REQUIRE(::flock(held.get(), LOCK_EX | LOCK_NB) == 0);
+    CHECK(text_of([&] { first.commit({"m-5", 5, 0, {}}, with_other); }).find("is not there") != std::string::npos);
+  }
+  first.commit({"m-5", 5, 0, {}}, with_other);
+  CHECK(first.names() == std::vector<std::string>{"m-2", "m-5"});
 }
 
 TEST_CASE("one variable is not on two tasks of a checkpoint, and there is a directory") {
@@ -161,6 +188,7 @@ TEST_CASE("one variable is not on two tasks of a checkpoint, and there is a dire
       gone(folder / "gone", {"ps", 0}, 8);
   one_variable v;
   v.set(1);
+  all.begin(1);
   const auto made = all.save({"", "m", 1, false, false}, service::picture(v.state, true));
   auto twice = made;
   twice.variables.push_back(made.variables[0]);

@@ -83,10 +83,11 @@ TAGMA_DECL saved_shard worker_core::save(const save_shard& m, bool all) {
   if (m.held && !gate->is_held_by(m.token))
     fail(status_code::failed_precondition, "runs went on before the variables were there");
   go_on(gate->open(m.token));
+  saved_shard made = folder_.save(m, now);
   network_.after(detail::save_ns, [core = weak_from_this(), token = m.token] {
     if (const auto alive = core.lock()) alive->give_up_save(token);
   });
-  return folder_.save(m, now);
+  return made;
 }
 
 TAGMA_DECL void worker_core::give_up_save(std::uint64_t token) {
@@ -154,9 +155,10 @@ TAGMA_DECL void worker_core::save_own() {
   }
   for (const std::string& name : names) {
     const std::string series = own_series(name);
+    const std::uint64_t token = draw_number() | 1;
     try {
       const std::int64_t before = split_checkpoint_name(folder_.newest(series)).number;
-      const std::uint64_t token = draw_number() | 1;
+      folder_.begin(token);
       const save_shard how{name, series + "-" + std::to_string(before + 1), token, false, false};
       const saved_shard made = save(how, false);
       const bool changed =
@@ -169,6 +171,7 @@ TAGMA_DECL void worker_core::save_own() {
       }
       folder_.end(token, changed);
     } catch (...) {
+      folder_.end(token, false);
       tell(sentence({"checkpoint '", series, "' was not made: ", detail::caught_error().what()}));
     }
   }
@@ -182,10 +185,18 @@ TAGMA_DECL void worker_core::receive_checkpoint(const std::shared_ptr<inlet_hand
   switch (static_cast<message>(m.kind)) {
     case message::hold_runs:
       return by->post_reply(request, hold(hold_runs::read(m.body)).body());
-    case message::save_shard:
-      return answer_soon(by, request, [this, by, request, what = save_shard::read(m.body)] {
-        by->reply(request, {}, std::make_shared<const std::string>(save(what, true).body()));
+    case message::save_shard: {
+      save_shard what = save_shard::read(m.body);
+      folder_.begin(what.token);  // an end_hold behind it may be done first
+      return answer_soon(by, request, [this, by, request, what = std::move(what)] {
+        try {
+          by->reply(request, {}, std::make_shared<const std::string>(save(what, true).body()));
+        } catch (...) {
+          folder_.end(what.token, false);
+          throw;
+        }
       });
+    }
     case message::commit_save:
       return answer_soon(by, request,
                          [this, by, request, text, what = commit_save::read(m.body), list = std::move(m.buffer)] {

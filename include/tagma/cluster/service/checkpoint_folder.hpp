@@ -63,7 +63,10 @@ class checkpoint_folder {
   /// @param chain an index names no file of a checkpoint that is so many older
   checkpoint_folder(std::string directory, task_id who, int chain);
 
-  /// Writes what has changed since the last checkpoint of this series that was committed, or all.
+  /// There will be a save, which `end` gives up from now on.
+  void begin(std::uint64_t token);
+  /// Writes what has changed since the last checkpoint of this series that was committed, or all. Throws Aborted if it
+  /// was not begun, or is given up.
   [[nodiscard]] saved_shard save(const save_shard& how, const picture& what);
   /// Writes the index. Throws FailedPrecondition if a file is not there.
   void commit(const commit_save& how, const saved_shard& all);
@@ -103,8 +106,7 @@ class checkpoint_folder {
   using variables = std::map<std::string, saved_variable>;
   struct open_save {
     std::string series;
-    std::string file;
-    bool written = false;
+    std::string file;  ///< empty: nothing was to be written, or is yet
     variables now;
     std::vector<tagma::detail::descriptor> lock;  ///< the file, so that nobody removes it
   };

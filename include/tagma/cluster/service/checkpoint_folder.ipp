@@ -137,6 +137,11 @@ TAGMA_DECL checkpoint_folder::variables checkpoint_folder::last_of(const std::st
   return found == last_.end() ? variables() : found->second;
 }
 
+TAGMA_DECL void checkpoint_folder::begin(std::uint64_t token) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  (void)saves_[token];
+}
+
 TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const picture& what) {
   check(how.name);
   open_save made;
@@ -144,31 +149,20 @@ TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const pict
   made.file = how.name + "-" + detail::hex(how.token) + "-" + who_.job + "-" + std::to_string(who_.task) +
               std::string(detail::shard_suffix);
   const variables before = how.full ? variables() : last_of(made.series);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    open_save& begun = saves_[how.token];
-    begun.series = made.series, begun.file = made.file;
-  }
   saved_shard told;
-  try {
-    write(what, before, made, told);
-  } catch (...) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    saves_.erase(how.token);
-    throw;
-  }
+  write(what, before, made, told);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = saves_.find(how.token);
     if (found != saves_.end()) {
-      made.written = true;
+      if (made.lock.empty()) made.file.clear();
       found->second = std::move(made);
       return told;
     }
   }
   made.lock.clear();
   remove_unnamed({made.file});
-  fail(status_code::aborted, {"checkpoint '", how.name, "' was given up while its file was written"});
+  fail(status_code::aborted, {"checkpoint '", how.name, "' was given up before its file was written"});
 }
 
 TAGMA_DECL void checkpoint_folder::write(const picture& what, const variables& before, open_save& made,
@@ -211,10 +205,10 @@ TAGMA_DECL void checkpoint_folder::end(std::uint64_t token, bool committed) {
       const std::string series = found->second.series;
       last_.insert_or_assign(series, std::move(found->second.now));
       // Those who began others, and have not said how they ended, may have died.
-      std::erase_if(saves_, [&](const auto& s) { return s.second.written && s.second.series == series; });
+      std::erase_if(saves_, [&](const auto& s) { return s.second.series == series; });
       return;
     }
-    if (found->second.written) given_up = std::move(found->second.file);
+    given_up = std::move(found->second.file);
     saves_.erase(found);
   }
   if (!given_up.empty()) remove_unnamed({given_up});
@@ -294,8 +288,11 @@ TAGMA_DECL void checkpoint_folder::remove_old(std::string_view series, std::uint
 
 TAGMA_DECL std::set<std::string> checkpoint_folder::named_files() const {
   std::set<std::string> all;
-  for (const std::string& name : names())
-    for (const auto& [variable, file] : safetensors::read_index(index_path(name)).files) all.insert(file);
+  for (const std::string& name : names()) try {
+      for (const auto& [variable, file] : safetensors::read_index(index_path(name)).files) all.insert(file);
+    } catch (const error& e) {
+      if (e.code() != status_code::not_found) throw;  // another one has removed it
+    }
   return all;
 }
 

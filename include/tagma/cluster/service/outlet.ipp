@@ -47,7 +47,7 @@ TAGMA_DECL void outlet::add(item one, std::int64_t timeout_ns) {
     if (!refused) {
       waiting_.push_back(std::move(one));
       if (link_ == nullptr) link_ = network_.connect(address_, how_, shared_from_this(), within_ns_);
-      waits = !up_ && timeout_ns < within_ns_;  // else the link is over before
+      waits = !up_ && timeout_ns < INT64_MAX;
     }
   }
   if (refused) return give_up(one, error(status_code::cancelled, "the way to " + address_ + " is closed"));

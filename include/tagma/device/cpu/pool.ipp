@@ -76,7 +76,7 @@ TAGMA_COLD TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks,
   const bool small = help == runtime::helpers::awake;
   if (most_helpers <= 0 || detail::inside_task || (small && !somebody_for_small()) || !offer(work)) {
     work.run(work.from_first, 1);
-    if (small) last_missed_.store(runtime::now_ns(), memory_order::relaxed);
+    if (small && most_helpers > 0 && !detail::inside_task) last_missed_.store(runtime::now_ns(), memory_order::relaxed);
   } else {
     wake_missing(small ? 1 : static_cast<int>(tasks - 1 < most_helpers ? tasks - 1 : most_helpers));
     work.run(work.from_first, 1);

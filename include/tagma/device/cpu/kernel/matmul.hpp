@@ -112,9 +112,9 @@ TAGMA_COLD runtime::step_rows rows_of_product(const kernel_args& args, const run
   if (!p.one) return {x.rank == out.rank && y.rank == out.rank && x[0] == out[0] && y[0] == out[0], 2};
   const gemm_args<T> g = plain_product<T>(args);
   const std::int64_t of_row = p.m / out[0];
-  // What is one part, or shared with threads that are awake, has primitives of its own.
+  // What is one part, or two for who is awake, has primitives of its own, but for few terms.
   const product_split split = split_of_rows(args, g, out[0]);
-  if (p.transpose_a || g.m != p.m || split.parts < 2 || split.help == runtime::helpers::awake ||
+  if (p.transpose_a || g.m != p.m || split.parts < 2 || (split.help == runtime::helpers::awake && !split.few) ||
       split.rows % of_row != 0)
     return {};
   return {split.rows / of_row};

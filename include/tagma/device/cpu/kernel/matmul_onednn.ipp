@@ -44,8 +44,8 @@ TAGMA_COLD TAGMA_DECL bool product_split::cut() {
   const bool wide = columns >= 192;
   if (wide && (columns > 2 * rows || rows < 16))
     columns = pieces(pieces(columns, 2), 16) * 16;
-  else if (rows >= 16)
-    rows = pieces(pieces(rows, 2), 8) * 8;
+  else if (const std::int64_t half = pieces(pieces(rows, 2), 8) * 8; rows - half >= 8)
+    rows = half;
   else
     return false;
   return true;
