@@ -68,6 +68,17 @@ def main(program, client, ctl):
             check(said["ok"] is False and "there is no checkpoint 'nothing'" in said["error"], said)
             for server in servers:
                 server.end(signal.SIGKILL)
+            # One of them was given no directory: no file of the other one stays.
+            servers = [Server(program, two, 0, "--checkpoints", folder), Server(program, two, 1)]
+            before = sorted(f.name for f in pathlib.Path(folder).iterdir())
+            for tasks in ("2", "2m"):
+                ask(tasks, "add", "save", "refused-1", fails=["task:1", "--checkpoints"])
+            deadline = time.monotonic() + 10
+            while sorted(f.name for f in pathlib.Path(folder).iterdir()) != before and time.monotonic() < deadline:
+                time.sleep(0.05)
+            check(sorted(f.name for f in pathlib.Path(folder).iterdir()) == before, "a refused save leaves nothing")
+            for server in servers:
+                server.end(signal.SIGKILL)
             # One server in place of two.
             servers = [Server(program, one, 0, "--checkpoints", folder)]
             check(ask(1, "restore", "model-2", "print") == ["restored 'model-2'", saved[1]], "by one server")
