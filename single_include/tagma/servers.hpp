@@ -10692,7 +10692,10 @@ TAGMA_DECL std::optional<container> worker_core::known_state(const std::string& 
 TAGMA_DECL saved_shard worker_core::save(const save_shard& m, bool all) {
   const std::shared_ptr<run_gate> gate = gate_of(m.container);
   const std::optional<container> known = known_state(m.container);
-  if (!known.has_value()) return {};
+  if (!known.has_value()) {
+    folder_.end(m.token, false);
+    return {};
+  }
   runtime::state_container& state = *container_option(*known).state();
   const container_visit reading(state, false);
   const picture now(state, all);
