@@ -37415,7 +37415,7 @@ TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t 
     // By multiplications, below which sharing costs more than it gains. Matrices in memory have fewer than 2^63.
     std::int64_t wanted = m * n * k / (repeated ? 1000000 : 4000000);
     if (wanted < 2) {
-      if (m * n * k < (m > 16 ? 2000000 : 1000000)) return;
+      if (m * n * k < (m > 16 ? 2000000 : 1000000)) return;  // up to 16 rows have the plain function anyway
       help = runtime::helpers::awake;
       wanted = 2;
     }

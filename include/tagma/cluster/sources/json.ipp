@@ -9,6 +9,7 @@
 #include "tagma/cluster/sources/json.hpp"
 #include "tagma/cluster/text.hpp"
 #include "tagma/place/device.hpp"
+#include "tagma/runtime/caught.hpp"
 
 namespace tagma::sources {
 
@@ -138,8 +139,7 @@ TAGMA_DECL cluster cluster_from_text_or_file(std::string_view text, std::string_
   try {
     return cluster_from_file(std::string(inside));
   } catch (const error& e) {
-    const std::string_view why = e.what();
-    fail(e.code(), {where, ": ", why.substr(why.find(": ") + 2)});
+    fail(e.code(), {where, ": ", runtime::without_code(e.what())});
   }
 }
 
