@@ -197,9 +197,7 @@ class request_reader {
   /// As servers check it: "model-7", and for `restore` also "model-*".
   static void check_checkpoint(std::string_view name, bool restores) {
     const std::string_view series = restores && name.ends_with("-*") ? name.substr(0, name.size() - 2) : name;
-    if (!service::is_checkpoint_name(series))
-      refuse(exit_status::usage,
-             {"'", name, "' is no name of a checkpoint: letters, digits, '.', '_' and '-' are, at most 100"});
+    if (!service::is_checkpoint_name(series)) refuse(exit_status::usage, {service::no_checkpoint_name(name)});
   }
 
   void check() const {

@@ -32,6 +32,8 @@ namespace tagma::service {
 /// Whether a checkpoint may be called so: letters, digits, '.', '_' and '-', the first a letter or a digit, at most
 /// 100.
 [[nodiscard]] bool is_checkpoint_name(std::string_view name);
+/// What is said of one that may not.
+[[nodiscard]] std::string no_checkpoint_name(std::string_view name);
 
 /// "model" and 7 of "model-7"; -1 where there is no number.
 struct numbered_name {

@@ -86,6 +86,10 @@ TAGMA_DECL bool is_checkpoint_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [&](char c) { return plain(c) || c == '.' || c == '_' || c == '-'; });
 }
 
+TAGMA_DECL std::string no_checkpoint_name(std::string_view name) {
+  return sentence({"'", name, "' is no name of a checkpoint: letters, digits, '.', '_' and '-' are, at most 100"});
+}
+
 TAGMA_DECL numbered_name split_checkpoint_name(std::string_view name) {
   const std::size_t hyphen = name.rfind('-');
   if (hyphen == std::string_view::npos || hyphen == 0 || hyphen + 1 == name.size()) return {name, -1};
@@ -117,9 +121,7 @@ TAGMA_DECL checkpoint_folder::checkpoint_folder(std::string directory, task_id w
 TAGMA_DECL void checkpoint_folder::check(std::string_view name) const {
   if (directory_.empty())
     fail(status_code::failed_precondition, "the server was given no directory for checkpoints (--checkpoints)");
-  if (!is_checkpoint_name(name))
-    fail(status_code::invalid_argument,
-         {"'", name, "' is no name of a checkpoint: letters, digits, '.', '_' and '-' are, at most 100"});
+  if (!is_checkpoint_name(name)) fail(status_code::invalid_argument, no_checkpoint_name(name));
 }
 
 TAGMA_DECL std::string checkpoint_folder::index_path(std::string_view name) const {
