@@ -7,12 +7,13 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "option_file.hpp"
 #include "refusal.hpp"
-#include "secret_file.hpp"
 #include "tagma/cluster/service/checkpoint_folder.hpp"
 #include "tagma/transport/options.hpp"
 
@@ -125,6 +126,8 @@ class request_reader {
       *flag = true;
       return;
     }
+    const std::string known = name == "job_name" ? "job" : name == "task_index" ? "task" : name;
+    if (!seen_.insert(known).second) refuse(exit_status::usage, {"'", written, "' is given twice"});
     if (describes_cluster(name)) {
       result_.cluster.push_back(argument);
       if (equals == std::string::npos) result_.cluster.push_back(value(written));
@@ -172,17 +175,22 @@ class request_reader {
     } else if (name == "timeout") {
       result_.timeout_ns = number(written, given(), 1, 3600) * 1'000'000'000;
     } else if (name == "tls_ca") {
-      result_.tls.authorities = given();
+      result_.tls.authorities = file(written, given());
     } else if (name == "tls_cert") {
-      result_.tls.certificate = given();
+      result_.tls.certificate = file(written, given());
     } else if (name == "tls_key") {
-      result_.tls.key = given();
+      result_.tls.key = file(written, given());
     } else if (name == "secret_file") {
       result_.secret = secret_in(written, given());
     } else {
       return false;
     }
     return true;
+  }
+
+  [[nodiscard]] static std::string file(const std::string& of, std::string path) {
+    (void)opened(of, path);
+    return path;
   }
 
   [[nodiscard]] static std::int64_t number(const std::string& of, const std::string& text, std::int64_t least,
@@ -233,6 +241,7 @@ class request_reader {
   std::vector<std::string> arguments_;
   std::size_t at_ = 0;
   bool timed_ = false;
+  std::set<std::string> seen_;
   request result_;
 };
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "gpus.hpp"
+#include "option_file.hpp"
 #include "refusal.hpp"
-#include "secret_file.hpp"
 #include "tagma/servers.hpp"
 #include "tagma/tagma.hpp"
 

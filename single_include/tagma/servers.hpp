@@ -5825,15 +5825,18 @@ class checkpoint_folder {
   checkpoint_folder(std::string directory, task_id who, int chain);
 
   /// There will be a save, which `end` gives up from now on.
-  void begin(std::uint64_t token);
+  /// @returns which attempt it is: whoever hears nothing asks again, and an earlier one may be under way
+  [[nodiscard]] std::uint32_t begin(std::uint64_t token);
   /// Writes what has changed since the last checkpoint of this series that was committed, or all. Throws Aborted if it
-  /// was not begun, or is given up.
-  [[nodiscard]] saved_shard save(const save_shard& how, const picture& what);
+  /// was not begun, or is given up, or there is a later attempt.
+  [[nodiscard]] saved_shard save(const save_shard& how, const picture& what, std::uint32_t attempt);
   /// Writes the index. Throws FailedPrecondition if a file is not there.
   void commit(const commit_save& how, const saved_shard& all);
   /// What was written for this save goes, unless an index names it, also if it is written yet; if it was committed, the
   /// next save begins with it, and other saves of the series that have not ended have.
   void end(std::uint64_t token, bool committed);
+  /// An attempt has failed, and with it the save, if there is no later one.
+  void give_up(std::uint64_t token, std::uint32_t attempt);
 
   /// Gives variables the values that they have in a checkpoint; all is checked first.
   /// @param how its name may be "model-*": the newest of them
@@ -5866,6 +5869,7 @@ class checkpoint_folder {
   };
   using variables = std::map<std::string, saved_variable>;
   struct open_save {
+    std::uint32_t attempts = 0;
     std::string series;
     std::string file;  ///< empty: nothing was to be written, or is yet
     variables now;
@@ -6107,32 +6111,35 @@ TAGMA_DECL checkpoint_folder::variables checkpoint_folder::last_of(const std::st
   return found == last_.end() ? variables() : found->second;
 }
 
-TAGMA_DECL void checkpoint_folder::begin(std::uint64_t token) {
+TAGMA_DECL std::uint32_t checkpoint_folder::begin(std::uint64_t token) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  (void)saves_[token];
+  return ++saves_[token].attempts;
 }
 
-TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const picture& what) {
+TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const picture& what, std::uint32_t attempt) {
   check(how.name);
   open_save made;
+  made.attempts = attempt;
   made.series = how.container + '\n' + std::string(split_checkpoint_name(how.name).series);
-  made.file = how.name + "-" + detail::hex(how.token) + "-" + who_.job + "-" + std::to_string(who_.task) +
+  made.file = how.name + "-" + detail::hex(how.token + attempt - 1) + "-" + who_.job + "-" + std::to_string(who_.task) +
               std::string(detail::shard_suffix);
   const variables before = how.full ? variables() : last_of(made.series);
   saved_shard told;
   write(what, before, made, told);
+  bool taken = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = saves_.find(how.token);
-    if (found != saves_.end()) {
+    taken = found != saves_.end() && found->second.attempts == attempt;
+    if (taken) {
       if (made.lock.empty()) made.file.clear();
-      found->second = std::move(made);
-      return told;
+      std::swap(found->second, made);
     }
   }
   made.lock.clear();
-  remove_unnamed({made.file});
-  fail(status_code::aborted, {"checkpoint '", how.name, "' was given up before its file was written"});
+  if (!made.file.empty()) remove_unnamed({made.file});  // this one's, or that of an attempt before it
+  if (!taken) fail(status_code::aborted, {"checkpoint '", how.name, "' was given up before its file was written"});
+  return told;
 }
 
 TAGMA_DECL void checkpoint_folder::write(const picture& what, const variables& before, open_save& made,
@@ -6182,6 +6189,15 @@ TAGMA_DECL void checkpoint_folder::end(std::uint64_t token, bool committed) {
     saves_.erase(found);
   }
   if (!given_up.empty()) remove_unnamed({given_up});
+}
+
+TAGMA_DECL void checkpoint_folder::give_up(std::uint64_t token, std::uint32_t attempt) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = saves_.find(token);
+    if (found == saves_.end() || found->second.attempts != attempt) return;
+  }
+  end(token, false);
 }
 
 TAGMA_DECL void checkpoint_folder::commit(const commit_save& how, const saved_shard& all) {
@@ -10000,7 +10016,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void go_on(std::vector<run_gate::visitor> waiting);
   [[nodiscard]] open_runs hold(const hold_runs& m);
   /// @param all whether a variable without a value is an error
-  [[nodiscard]] saved_shard save(const save_shard& m, bool all);
+  [[nodiscard]] saved_shard save(const save_shard& m, std::uint32_t attempt, bool all);
   /// Files of a save that nobody will commit go.
   void give_up_save(std::uint64_t token);
   [[nodiscard]] restored_shard restore(const restore_shard& m, const std::vector<std::string>& names);
@@ -10693,11 +10709,11 @@ TAGMA_DECL std::optional<container> worker_core::known_state(const std::string& 
   return found == states_.end() ? std::nullopt : std::optional<container>(found->second);
 }
 
-TAGMA_DECL saved_shard worker_core::save(const save_shard& m, bool all) {
+TAGMA_DECL saved_shard worker_core::save(const save_shard& m, std::uint32_t attempt, bool all) try {
   const std::shared_ptr<run_gate> gate = gate_of(m.container);
   const std::optional<container> known = known_state(m.container);
   if (!known.has_value()) {
-    folder_.end(m.token, false);
+    folder_.give_up(m.token, attempt);
     return {};
   }
   runtime::state_container& state = *container_option(*known).state();
@@ -10706,11 +10722,14 @@ TAGMA_DECL saved_shard worker_core::save(const save_shard& m, bool all) {
   if (m.held && !gate->is_held_by(m.token))
     fail(status_code::failed_precondition, "runs went on before the variables were there");
   go_on(gate->open(m.token));
-  saved_shard made = folder_.save(m, now);
+  saved_shard made = folder_.save(m, now, attempt);
   network_.after(detail::save_ns, [core = weak_from_this(), token = m.token] {
     if (const auto alive = core.lock()) alive->give_up_save(token);
   });
   return made;
+} catch (...) {
+  folder_.give_up(m.token, attempt);
+  throw;
 }
 
 TAGMA_DECL void worker_core::give_up_save(std::uint64_t token) {
@@ -10781,9 +10800,8 @@ TAGMA_DECL void worker_core::save_own() {
     const std::uint64_t token = draw_number() | 1;
     try {
       const std::int64_t before = split_checkpoint_name(folder_.newest(series)).number;
-      folder_.begin(token);
       const save_shard how{name, series + "-" + std::to_string(before + 1), token, false, false};
-      const saved_shard made = save(how, false);
+      const saved_shard made = save(how, folder_.begin(token), false);
       const bool changed =
           std::any_of(made.variables.begin(), made.variables.end(), [](const auto& v) { return v.written; });
       if (changed) {
@@ -10810,14 +10828,9 @@ TAGMA_DECL void worker_core::receive_checkpoint(const std::shared_ptr<inlet_hand
       return by->post_reply(request, hold(hold_runs::read(m.body)).body());
     case message::save_shard: {
       save_shard what = save_shard::read(m.body);
-      folder_.begin(what.token);  // an end_hold behind it may be done first
-      return answer_soon(by, request, [this, by, request, what = std::move(what)] {
-        try {
-          by->reply(request, {}, std::make_shared<const std::string>(save(what, true).body()));
-        } catch (...) {
-          folder_.end(what.token, false);
-          throw;
-        }
+      const std::uint32_t attempt = folder_.begin(what.token);  // an end_hold behind it may be done first
+      return answer_soon(by, request, [this, by, request, attempt, what = std::move(what)] {
+        by->reply(request, {}, std::make_shared<const std::string>(save(what, attempt, true).body()));
       });
     }
     case message::commit_save:

@@ -39,6 +39,8 @@ def main(server, ctl, client, write_program, waiting_client):
     refused([ctl, "status", "--task", "0"], 2, "--task needs a --job")
     refused([ctl, "status", "--secret-file", "/nowhere/at/all"], 2, "/nowhere/at/all")
     refused([ctl, "status", "--secret-file", "/"], 2, "--secret-file", "'/'", "Is a directory")
+    refused([ctl, "status", "--tls-ca", "/nowhere/at/all"], 2, "--tls-ca: cannot read '/nowhere/at/all'", "No such file")
+    refused([ctl, "status", "--job", "ps", "--job_name=worker"], 2, "'--job_name' is given twice")
     refused([ctl, "status", "--cluster", "{"], 2, "--cluster")
     refused([ctl, "status", "--cluster", "/nowhere.json"], 2, "--cluster: /nowhere.json: cannot be opened")
     refused([ctl, "status", "too much"], 2, "'too much'")

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 
 #include <catch2/catch.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,8 @@ struct one_variable {
 };
 void save(service::checkpoint_folder& to, one_variable& v, const char* name, std::uint64_t token,
           std::uint32_t keep = 0) {
-  to.begin(token);
-  const auto made = to.save({"", name, token, false, false}, service::picture(v.state, true));
+  const auto attempt = to.begin(token);
+  const auto made = to.save({"", name, token, false, false}, service::picture(v.state, true), attempt);
   to.commit({name, token, keep, {{"container", ""}}}, made);
   to.end(token, true);
 }
@@ -103,8 +104,7 @@ TEST_CASE("what a save that died has left goes, what one that goes on has writte
   one_variable v;
   v.set(1);
   const char* const open = "m-0000000000000007-ps-1.safetensors";
-  other.begin(7);
-  const auto going_on = other.save({"", "m", 7, false, false}, service::picture(v.state, true));
+  const auto going_on = other.save({"", "m", 7, false, false}, service::picture(v.state, true), other.begin(7));
   folder.put("m-0123456789abcdef-ps-5.safetensors", "left");
   folder.put("n-0123456789abcdef-ps-5.safetensors", "of another");
   folder.put("m-notes.safetensors", "somebody's");
@@ -132,10 +132,9 @@ TEST_CASE("the file of a save that is given up goes, unless an index names it") 
   service::checkpoint_folder first(folder.path.string(), {"ps", 0}, 2), second(folder.path.string(), {"ps", 1}, 2);
   one_variable v("v"), w("w");
   const auto save_both = [&](const char* name, std::uint64_t token) {
-    first.begin(token);
-    second.begin(token);
-    auto made = first.save({"", name, token, false, false}, service::picture(v.state, true));
-    for (auto& more : second.save({"", name, token, false, false}, service::picture(w.state, true)).variables)
+    const service::save_shard how{"", name, token, false, false};
+    auto made = first.save(how, service::picture(v.state, true), first.begin(token));
+    for (auto& more : second.save(how, service::picture(w.state, true), second.begin(token)).variables)
       made.variables.push_back(std::move(more));
     return made;
   };
@@ -160,16 +159,15 @@ TEST_CASE("the file of a save that is given up goes, unless an index names it") 
   first.end(3, false);
 
   // The end of a save may be heard of before its beginning is done.
-  first.begin(4);
+  const auto attempt = first.begin(4);
   first.end(4, false);
   CHECK(text_of([&] {
-          (void)first.save({"", "m-4", 4, false, true}, service::picture(v.state, true));
+          (void)first.save({"", "m-4", 4, false, true}, service::picture(v.state, true), attempt);
         }).find("Aborted: checkpoint 'm-4' was given up") == 0);
   CHECK(folder.files().size() == 3);
 
   // Somebody is about to remove a file.
-  first.begin(5);
-  auto with_other = first.save({"", "m-5", 5, false, true}, service::picture(v.state, true));
+  auto with_other = first.save({"", "m-5", 5, false, true}, service::picture(v.state, true), first.begin(5));
   folder.put("m-0123456789abcdef-ps-1.safetensors", "of another");
   with_other.variables.push_back({"w", "m-0123456789abcdef-ps-1.safetensors", 12, true});
   {
@@ -182,14 +180,44 @@ TEST_CASE("the file of a save that is given up goes, unless an index names it") 
   CHECK(first.names() == std::vector<std::string>{"m-2", "m-5"});
 }
 
+TEST_CASE("a save that is asked for again is written once more, under another name, and what comes late goes") {
+  const temporary_directory folder;
+  service::checkpoint_folder all(folder.path.string(), {"ps", 0}, 2);
+  one_variable v;
+  const service::save_shard how{"", "m-1", 7, false, false};
+  v.set(1);
+  const service::picture early(v.state, true);
+  const auto lost = all.begin(7);
+  v.set(2);
+  const auto again = all.begin(7);
+  const auto made = all.save(how, service::picture(v.state, true), again);
+  const std::string file = "m-1-0000000000000008-ps-0.safetensors";
+  CHECK(made.variables.at(0).file == file);
+  CHECK(text_of([&] { (void)all.save(how, early, lost); }).find("Aborted: checkpoint 'm-1' was given up") == 0);
+  all.give_up(7, lost);
+  CHECK(folder.files() == std::set<std::string>{file});
+  // A third one, behind an answer that was lost.
+  const auto third = all.save(how, service::picture(v.state, true), all.begin(7));
+  CHECK(folder.files() == std::set<std::string>{"m-1-0000000000000009-ps-0.safetensors"});
+  all.commit({"m-1", 7, 0, {{"container", ""}}}, third);
+  all.end(7, true);
+  v.set(0);
+  (void)all.restore({"", "m-1", 0, false}, {"w"}, v.state);
+  CHECK(v.get() == 2);
+  // The last attempt ends the save.
+  (void)all.save({"", "m-2", 8, false, true}, service::picture(v.state, true), all.begin(8));
+  CHECK(folder.files().size() == 3);
+  all.give_up(8, 1);
+  CHECK(folder.files().size() == 2);
+}
+
 TEST_CASE("one variable is not on two tasks of a checkpoint, and there is a directory") {
   const temporary_directory folder;
   service::checkpoint_folder all(folder.path.string(), {"ps", 0}, 8), none("", {"ps", 0}, 8),
       gone(folder / "gone", {"ps", 0}, 8);
   one_variable v;
   v.set(1);
-  all.begin(1);
-  const auto made = all.save({"", "m", 1, false, false}, service::picture(v.state, true));
+  const auto made = all.save({"", "m", 1, false, false}, service::picture(v.state, true), all.begin(1));
   auto twice = made;
   twice.variables.push_back(made.variables[0]);
   CHECK(text_of([&] { all.commit({"m", 1, 0, {}}, twice); }).find("'w' is on two tasks") != std::string::npos);

@@ -73,11 +73,11 @@ TAGMA_DECL std::optional<container> worker_core::known_state(const std::string& 
   return found == states_.end() ? std::nullopt : std::optional<container>(found->second);
 }
 
-TAGMA_DECL saved_shard worker_core::save(const save_shard& m, bool all) {
+TAGMA_DECL saved_shard worker_core::save(const save_shard& m, std::uint32_t attempt, bool all) try {
   const std::shared_ptr<run_gate> gate = gate_of(m.container);
   const std::optional<container> known = known_state(m.container);
   if (!known.has_value()) {
-    folder_.end(m.token, false);
+    folder_.give_up(m.token, attempt);
     return {};
   }
   runtime::state_container& state = *container_option(*known).state();
@@ -86,11 +86,14 @@ TAGMA_DECL saved_shard worker_core::save(const save_shard& m, bool all) {
   if (m.held && !gate->is_held_by(m.token))
     fail(status_code::failed_precondition, "runs went on before the variables were there");
   go_on(gate->open(m.token));
-  saved_shard made = folder_.save(m, now);
+  saved_shard made = folder_.save(m, now, attempt);
   network_.after(detail::save_ns, [core = weak_from_this(), token = m.token] {
     if (const auto alive = core.lock()) alive->give_up_save(token);
   });
   return made;
+} catch (...) {
+  folder_.give_up(m.token, attempt);
+  throw;
 }
 
 TAGMA_DECL void worker_core::give_up_save(std::uint64_t token) {
@@ -161,9 +164,8 @@ TAGMA_DECL void worker_core::save_own() {
     const std::uint64_t token = draw_number() | 1;
     try {
       const std::int64_t before = split_checkpoint_name(folder_.newest(series)).number;
-      folder_.begin(token);
       const save_shard how{name, series + "-" + std::to_string(before + 1), token, false, false};
-      const saved_shard made = save(how, false);
+      const saved_shard made = save(how, folder_.begin(token), false);
       const bool changed =
           std::any_of(made.variables.begin(), made.variables.end(), [](const auto& v) { return v.written; });
       if (changed) {
@@ -190,14 +192,9 @@ TAGMA_DECL void worker_core::receive_checkpoint(const std::shared_ptr<inlet_hand
       return by->post_reply(request, hold(hold_runs::read(m.body)).body());
     case message::save_shard: {
       save_shard what = save_shard::read(m.body);
-      folder_.begin(what.token);  // an end_hold behind it may be done first
-      return answer_soon(by, request, [this, by, request, what = std::move(what)] {
-        try {
-          by->reply(request, {}, std::make_shared<const std::string>(save(what, true).body()));
-        } catch (...) {
-          folder_.end(what.token, false);
-          throw;
-        }
+      const std::uint32_t attempt = folder_.begin(what.token);  // an end_hold behind it may be done first
+      return answer_soon(by, request, [this, by, request, attempt, what = std::move(what)] {
+        by->reply(request, {}, std::make_shared<const std::string>(save(what, attempt, true).body()));
       });
     }
     case message::commit_save:

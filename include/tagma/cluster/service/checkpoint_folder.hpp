@@ -66,15 +66,18 @@ class checkpoint_folder {
   checkpoint_folder(std::string directory, task_id who, int chain);
 
   /// There will be a save, which `end` gives up from now on.
-  void begin(std::uint64_t token);
+  /// @returns which attempt it is: whoever hears nothing asks again, and an earlier one may be under way
+  [[nodiscard]] std::uint32_t begin(std::uint64_t token);
   /// Writes what has changed since the last checkpoint of this series that was committed, or all. Throws Aborted if it
-  /// was not begun, or is given up.
-  [[nodiscard]] saved_shard save(const save_shard& how, const picture& what);
+  /// was not begun, or is given up, or there is a later attempt.
+  [[nodiscard]] saved_shard save(const save_shard& how, const picture& what, std::uint32_t attempt);
   /// Writes the index. Throws FailedPrecondition if a file is not there.
   void commit(const commit_save& how, const saved_shard& all);
   /// What was written for this save goes, unless an index names it, also if it is written yet; if it was committed, the
   /// next save begins with it, and other saves of the series that have not ended have.
   void end(std::uint64_t token, bool committed);
+  /// An attempt has failed, and with it the save, if there is no later one.
+  void give_up(std::uint64_t token, std::uint32_t attempt);
 
   /// Gives variables the values that they have in a checkpoint; all is checked first.
   /// @param how its name may be "model-*": the newest of them
@@ -107,6 +110,7 @@ class checkpoint_folder {
   };
   using variables = std::map<std::string, saved_variable>;
   struct open_save {
+    std::uint32_t attempts = 0;
     std::string series;
     std::string file;  ///< empty: nothing was to be written, or is yet
     variables now;

@@ -139,32 +139,35 @@ TAGMA_DECL checkpoint_folder::variables checkpoint_folder::last_of(const std::st
   return found == last_.end() ? variables() : found->second;
 }
 
-TAGMA_DECL void checkpoint_folder::begin(std::uint64_t token) {
+TAGMA_DECL std::uint32_t checkpoint_folder::begin(std::uint64_t token) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  (void)saves_[token];
+  return ++saves_[token].attempts;
 }
 
-TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const picture& what) {
+TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const picture& what, std::uint32_t attempt) {
   check(how.name);
   open_save made;
+  made.attempts = attempt;
   made.series = how.container + '\n' + std::string(split_checkpoint_name(how.name).series);
-  made.file = how.name + "-" + detail::hex(how.token) + "-" + who_.job + "-" + std::to_string(who_.task) +
+  made.file = how.name + "-" + detail::hex(how.token + attempt - 1) + "-" + who_.job + "-" + std::to_string(who_.task) +
               std::string(detail::shard_suffix);
   const variables before = how.full ? variables() : last_of(made.series);
   saved_shard told;
   write(what, before, made, told);
+  bool taken = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = saves_.find(how.token);
-    if (found != saves_.end()) {
+    taken = found != saves_.end() && found->second.attempts == attempt;
+    if (taken) {
       if (made.lock.empty()) made.file.clear();
-      found->second = std::move(made);
-      return told;
+      std::swap(found->second, made);
     }
   }
   made.lock.clear();
-  remove_unnamed({made.file});
-  fail(status_code::aborted, {"checkpoint '", how.name, "' was given up before its file was written"});
+  if (!made.file.empty()) remove_unnamed({made.file});  // this one's, or that of an attempt before it
+  if (!taken) fail(status_code::aborted, {"checkpoint '", how.name, "' was given up before its file was written"});
+  return told;
 }
 
 TAGMA_DECL void checkpoint_folder::write(const picture& what, const variables& before, open_save& made,
@@ -214,6 +217,15 @@ TAGMA_DECL void checkpoint_folder::end(std::uint64_t token, bool committed) {
     saves_.erase(found);
   }
   if (!given_up.empty()) remove_unnamed({given_up});
+}
+
+TAGMA_DECL void checkpoint_folder::give_up(std::uint64_t token, std::uint32_t attempt) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = saves_.find(token);
+    if (found == saves_.end() || found->second.attempts != attempt) return;
+  }
+  end(token, false);
 }
 
 TAGMA_DECL void checkpoint_folder::commit(const commit_save& how, const saved_shard& all) {

@@ -107,7 +107,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void go_on(std::vector<run_gate::visitor> waiting);
   [[nodiscard]] open_runs hold(const hold_runs& m);
   /// @param all whether a variable without a value is an error
-  [[nodiscard]] saved_shard save(const save_shard& m, bool all);
+  [[nodiscard]] saved_shard save(const save_shard& m, std::uint32_t attempt, bool all);
   /// Files of a save that nobody will commit go.
   void give_up_save(std::uint64_t token);
   [[nodiscard]] restored_shard restore(const restore_shard& m, const std::vector<std::string>& names);
