@@ -38,6 +38,8 @@ struct pooling {
   }
   TAGMA_COLD static constexpr const char* infer_output(ir::infer_args& a, const shape& x, shape& out) {
     if (x.rank != 4) return "images need four axes";
+    // The paddings are smaller than the window, so that each one sees something of any other image.
+    if (x[1] == 0 || x[2] == 0) return "the images have no elements for a window";
     const window_plane w = plane(a.attributes);
     out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), x[3]};
     return out[1] == 0 || out[2] == 0 ? "the window is larger than the padded image" : nullptr;
@@ -132,13 +134,14 @@ inline constexpr bool pool_options_are_valid =
     window_options_are_valid<Options.stride, window(1), Options.padding>&& Options.padding.top <
         Size.height&& Options.padding.bottom < Size.height&& Options.padding.left < Size.width&& Options.padding.right <
         Size.width;
-/// The window has at least one position over the padded images.
+/// The window has at least one position over the padded images, which have elements.
 template <class X, window Size, pool_options Options>
 inline constexpr bool pool_window_fits = [] {
   const ir::attribute attributes[] = {op::window_plane::pack_steps(Options.stride, window(1)),
                                       op::window_plane::pack_padding(Options.padding), Size.height, Size.width};
   const auto w = op::pooling::plane(attributes);
-  return w.rows.positions(X::value.dims[1]) != 0 && w.columns.positions(X::value.dims[2]) != 0;
+  const extent rows = X::value.dims[1], columns = X::value.dims[2];
+  return rows != 0 && columns != 0 && w.rows.positions(rows) != 0 && w.columns.positions(columns) != 0;
 }();
 }  // namespace diagnose
 

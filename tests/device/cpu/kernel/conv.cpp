@@ -539,3 +539,17 @@ TEST_CASE("images that are smaller than the filter are refused when they are fed
   CHECK_THROWS_WITH(session.run(y, x = numbers<float>({1, 2, 5, 1}, 1), w = numbers<float>({3, 3, 1, 1}, 2)),
                     Catch::Contains("the filter is larger than the padded image"));
 }
+
+TEST_CASE("an image without columns is padding, all of it", "[conv]") {
+  constexpr tg::conv_options around{.padding = 2};
+  const auto x = tg::placeholder<"x", tg::bfloat16, tg::dyn, tg::dyn, tg::dyn, 2>();
+  const auto w = tg::placeholder<"w", tg::bfloat16, 3, 3, 2, 5>();
+  const auto y = tg::conv2d<around>(x, w);
+  const auto dw = tg::gradient(y, w);
+  tg::session session(tg::compile([=] { return tg::outputs(y, dw); }));
+  const auto [result, slope] = session.run(tg::fetch(y, dw), x = tg::tensor<tg::bfloat16>(tg::shape{2, 4, 0, 2}),
+                                           w = numbers<tg::bfloat16>({3, 3, 2, 5}, 1));
+  REQUIRE(result.dims() == tg::shape{2, 6, 2, 5});
+  for (const tg::bfloat16 v : result.span()) CHECK(float(v) == 0);
+  for (const tg::bfloat16 v : slope.span()) CHECK(float(v) == 0);
+}

@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <string>
 #include <vector>
 
+#include "support/errors.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
@@ -136,6 +138,24 @@ TEST_CASE("a NaN is the maximum of its window and receives its gradient", "[pool
   CHECK(value[1] == 3.0f);
   const float expected[] = {0, 0, 0, 1, 1, 0, 0, 0};
   for (tg::extent i = 0; i < 8; ++i) CHECK(gradient[i] == expected[i]);
+}
+
+TEST_CASE("images without rows or columns have nothing for a window, whatever is around them", "[pool]") {
+  constexpr tg::pool_options around{.stride = 1, .padding = 2};
+  const auto x = tg::placeholder<"x", float, tg::dyn, tg::dyn, tg::dyn, 3>();
+  const auto largest = tg::max_pool<3, around>(x);
+  const auto mean = tg::average_pool<3, around>(x);
+  tg::session session(tg::compile([=] { return tg::outputs(largest, mean); }));
+  for (const tg::shape& dims : {tg::shape{1, 0, 5, 3}, tg::shape{1, 5, 0, 3}}) {
+    const tg::tensor<float> none(dims);
+    CHECK(tg::test::text_of([&] {
+            (void)session.run(largest, x = none);
+          }).find("the images have no elements for a window") != std::string::npos);
+    CHECK(tg::test::text_of([&] {
+            (void)session.run(mean, x = none);
+          }).find("the images have no elements for a window") != std::string::npos);
+  }
+  CHECK(session.run(largest, x = tg::tensor<float>(tg::shape{0, 1, 5, 3})).dims() == tg::shape{0, 3, 7, 3});
 }
 
 TEST_CASE("global pooling leaves one element for each channel", "[pool]") {

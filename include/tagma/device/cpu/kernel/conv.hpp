@@ -41,12 +41,12 @@ void gather_windows(const conv_problem& p, std::int64_t group, const T* x, T* to
       for (std::int64_t a = top; a < bottom; ++a) {
         T* row = to + a * run;
         const std::int64_t y = i * p.rows.stride - p.rows.before + a * p.rows.dilation;
-        const T* from = x + (y * p.columns.in + j * p.columns.stride - p.columns.before) * p.channels;
+        const std::int64_t from = (y * p.columns.in + j * p.columns.stride - p.columns.before) * p.channels;
         std::memset(row, 0, bytes(left * c));
         std::memset(row + right * c, 0, bytes(run - right * c));
         const std::int64_t once = dense ? right - left : 1;  // columns that are neighbours in both
         for (std::int64_t b = left; b < right; b += once)
-          std::memcpy(row + b * c, from + b * p.columns.dilation * p.channels, bytes(once * c));
+          std::memcpy(row + b * c, x + (from + b * p.columns.dilation * p.channels), bytes(once * c));
       }
     }
   }
@@ -73,10 +73,10 @@ struct scatter_windows {
         for (std::int64_t a = top; a < bottom; ++a) {
           const T* row = from + a * run_length;
           const std::int64_t y = i * p->rows.stride - p->rows.before + a * p->rows.dilation;
-          T* to = x + (y * p->columns.in + j * p->columns.stride - p->columns.before) * p->channels;
+          const std::int64_t to = (y * p->columns.in + j * p->columns.stride - p->columns.before) * p->channels;
           const std::int64_t once = dense ? right - left : 1;  // columns that are neighbours in both
           for (std::int64_t b = left; b < right; b += once)
-            add(to + b * p->columns.dilation * p->channels, row + b * c, once * c);
+            add(x + (to + b * p->columns.dilation * p->channels), row + b * c, once * c);
         }
       }
     }
