@@ -59,9 +59,9 @@ void boxes() {
 
 void transpositions() {
   moved<op::transpose, f32>("transpose", {some<float>({37, 41})}, {41, 37}, {1, 0});
-  moved<op::transpose, f32>("transpose of bytes", {some<std::uint8_t>({70, 33})}, {33, 70}, {1, 0});
-  moved<op::transpose, f32>("transpose of double", {some<double>({3, 33, 9})}, {9, 3, 33}, {2, 0, 1});
-  moved<op::transpose, f32>("batches", {some<tg::float16>({2, 3, 10, 12})}, {3, 2, 12, 10}, {1, 0, 3, 2});
+  moved<op::transpose, dtype::uint8>("transpose of bytes", {some<std::uint8_t>({70, 33})}, {33, 70}, {1, 0});
+  moved<op::transpose, dtype::float64>("transpose of double", {some<double>({3, 33, 9})}, {9, 3, 33}, {2, 0, 1});
+  moved<op::transpose, dtype::float16>("batches", {some<tg::float16>({2, 3, 10, 12})}, {3, 2, 12, 10}, {1, 0, 3, 2});
   moved<op::transpose, f32>("the last axis stays", {some<float>({5, 6, 8})}, {6, 5, 8}, {1, 0, 2});
   moved<op::transpose, f32>("narrow", {some<float>({50, 3})}, {3, 50}, {1, 0});
   moved<op::transpose, f32>("a scalar", {some<float>({})}, {}, {});
