@@ -8484,6 +8484,13 @@ template <bool (*Accepts)(dtype), int Inputs, dtype Second>
     if (Accepts(t)) all.add({t, dtype::none, t, {t, Second, t}, Inputs});
   return all;
 }
+/// The results have the type of statistics.
+[[nodiscard]] constexpr signature_list statistics() {
+  signature_list all;
+  for (const dtype t : element_types)
+    if (is_floating(t)) all.add({t, dtype::none, op::statistics_type(t), {t}, 1});
+  return all;
+}
 /// The first result has the type of the input, the others are positions.
 template <bool (*Accepts)(dtype)>
 [[nodiscard]] constexpr signature_list same_and_positions() {
@@ -8566,7 +8573,7 @@ using reduction = family<row<op::sum, &same<&is_numeric, 1>>, row<op::product, &
                          row<op::reduce_max, &same<&is_numeric, 1>>, row<op::reduce_min, &same<&is_numeric, 1>>,
                          row<op::fraction, &same<&is_floating, 1>>, row<op::all, &same<&is_bool, 1>>,
                          row<op::any, &same<&is_bool, 1>>, row<op::argmax, &to<&is_numeric, 1, dtype::int64>>,
-                         row<op::argmin, &to<&is_numeric, 1, dtype::int64>>, row<op::moments, &same<&is_floating, 1>>>;
+                         row<op::argmin, &to<&is_numeric, 1, dtype::int64>>, row<op::moments, &statistics>>;
 
 using contraction = family<row<op::matmul, &same<&is_floating, 2>>, row<op::matmul_integer, &products_of_bytes>,
                            row<op::conv2d, &same<&is_floating, 2>>, row<op::conv2d_bias, &same<&is_floating, 3>>,

@@ -5389,17 +5389,19 @@ struct cos : elementwise {
 };
 constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(cos{}, g.in(0)))); }
 
-/// x to the power y. The gradient by y is taken as zero where x is not positive.
+/// x to the power y. The gradient by x is zero where y is, that by y where x is not positive.
 struct power : elementwise {
   static constexpr const char* name = "power";
   static constexpr void takes(auto& t) { t.floats(2); }
   static constexpr void gradient(auto& g) {
-    const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), g.constant(1)));
-    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
-    const auto zero = g.constant(0);
+    const auto zero = g.constant(0), one = g.constant(1);
+    const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), one));
+    const auto times = g.emit(multiply{}, g.in(1), lower), is_zero = g.emit(equal{}, g.in(1), zero);
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(select{}, is_zero, zero, times)));
     const auto positive = g.emit(greater{}, g.in(0), zero);
-    const auto logarithm = g.emit(log{}, g.emit(select{}, positive, g.in(0), g.constant(1)));
-    g.set(1, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.self, logarithm)));
+    const auto logarithm = g.emit(log{}, g.emit(select{}, positive, g.in(0), one));
+    const auto by_power = g.emit(select{}, positive, g.emit(multiply{}, g.self, logarithm), zero);
+    g.set(1, g.emit(multiply{}, g.upstream, by_power));
   }
 };
 
@@ -5554,7 +5556,7 @@ inline constexpr auto relu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(cons
 // ---- tagma/expr/op/reduce.hpp
 
 /// @file
-/// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
+/// Reductions over chosen axes: sum, mean, moments, product, maximum, minimum, argmax, argmin, all, any.
 
 // ---- tagma/expr/op/composition.hpp
 
@@ -5584,6 +5586,17 @@ struct elementwise_composition : composition<Weight> {
 
 namespace tagma {
 namespace op {
+
+/// The type in which statistics of elements are formed: floats of those with 16 bits, whose sums and squares leave
+/// their range, or have too few digits.
+[[nodiscard]] constexpr dtype statistics_type(dtype elements) {
+  return elements == dtype::float16 || elements == dtype::bfloat16 ? dtype::float32 : elements;
+}
+/// A tensor with elements of this type.
+/// @param e what emits nodes
+[[nodiscard]] constexpr ir::node_id with_type(auto& e, dtype type, ir::node_id x) {
+  return e.g.spec(x).type == type ? x : e.emit_with(cast{}, ir::pack_attributes(type), x);
+}
 
 /// A set of axes, one bit each.
 using attribute_mask = std::uint64_t;
@@ -5651,12 +5664,47 @@ struct fraction {
   }
 };
 
-/// The sum times one over the number of elements that it joins. Attributes as those of `sum`.
+/// The mean and the mean of squared deviations from it, in one pass over memory, both of the type of statistics.
+/// Attributes as those of `sum`.
+struct moments : reduction {
+  static constexpr const char* name = "moments";
+  static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { t.inputs(1), t.float_at(0), takes_axes(t); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const char* problem = reduction::infer(a);
+    a.out.type = statistics_type(a.out.type);
+    return problem;
+  }
+  /// dmean / n + dvariance * 2 / n * (x - mean)
+  static constexpr void gradient(auto& g) {
+    const dtype type = g.in_spec(0).type;
+    const ir::node_id x = with_type(g, statistics_type(type), g.in(0));
+    const ir::node_id share = g.emit_with(fraction{}, ir::pack_attributes(g.attr(0)), x);
+    ir::node_id by_mean = ir::no_node, by_variance = ir::no_node;
+    if (g.upstream_of(0) != ir::no_node) by_mean = spread(g, g.emit(multiply{}, g.upstream_of(0), share));
+    if (g.upstream_of(1) != ir::no_node) {
+      const ir::node_id twice = g.emit(add{}, share, share);
+      const ir::node_id scale = spread(g, g.emit(multiply{}, g.upstream_of(1), twice));
+      const ir::node_id centred = g.emit(subtract{}, x, spread(g, g.output(0)));
+      by_variance = g.emit(multiply{}, centred, scale);
+    }
+    ir::node_id both = by_mean == ir::no_node ? by_variance : by_mean;
+    if (by_mean != ir::no_node && by_variance != ir::no_node) both = g.emit(add{}, by_mean, by_variance);
+    g.set(0, with_type(g, type, both));
+  }
+};
+
+/// The sum times one over the number of elements that it joins; of float16, whose sums may be too large, the first of
+/// their moments. Attributes as those of `sum`.
 struct mean : composition<3> {
   static constexpr const char* name = "mean";
   static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute mask, ir::attribute keep) {
+    if (const dtype type = e.g.spec(x).type; type == dtype::float16) {
+      const ir::node_id both = e.emit_with(moments{}, ir::pack_attributes(mask, keep), x);
+      return with_type(e, type, e.g.emit_output(both, 0));
+    }
     const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), x);
     return e.emit(multiply{}, total, e.emit_with(fraction{}, ir::pack_attributes(mask), x));
   }
@@ -5679,11 +5727,22 @@ struct reduce_min : extreme {
   static constexpr const char* name = "reduce_min";
 };
 
-/// The gradient divides the product by each element, so elements must not be zero where it is used.
+/// The gradient by an element is the product of the others: the product by the element, or, where one element alone is
+/// zero, there the product of the rest.
 struct product : reduction {
   static constexpr const char* name = "product";
   static constexpr void gradient(auto& g) {
-    g.set(0, g.emit(divide{}, spread(g, g.emit(multiply{}, g.upstream, g.self)), g.in(0)));
+    const auto type = ir::pack_attributes(g.in_spec(0).type);
+    const auto axes = ir::pack_attributes(g.attr(0), g.attr(1));
+    const ir::node_id zero = g.constant(0), one = g.constant(1);
+    const ir::node_id is_zero = g.emit(equal{}, g.in(0), zero);
+    const ir::node_id factor = g.emit(select{}, is_zero, one, g.in(0));
+    const ir::node_id zeros = g.emit_with(sum{}, axes, g.emit_with(cast{}, type, is_zero));
+    const ir::node_id rest = g.emit(multiply{}, g.upstream, g.emit_with(product{}, axes, factor));
+    const ir::node_id without = g.emit(select{}, g.emit(equal{}, zeros, zero), rest, zero);
+    const ir::node_id with_one = g.emit(select{}, g.emit(equal{}, zeros, one), rest, zero);
+    const ir::node_id others = g.emit(divide{}, spread(g, without), factor);
+    g.set(0, g.emit(select{}, is_zero, spread(g, with_one), others));
   }
 };
 
@@ -6682,41 +6741,26 @@ template <bool TransposeA = false, bool TransposeB = false, expression A, expres
 /// Mean and variance together.
 
 namespace tagma {
-namespace op {
-
-/// The mean and the mean of squared deviations from it, in one pass over memory. Attributes as those of `sum`.
-struct moments : reduction {
-  static constexpr const char* name = "moments";
-  static constexpr int outputs = 2;
-  static constexpr void takes(auto& t) { t.inputs(1), t.float_at(0), takes_axes(t); }
-  /// dmean / n + dvariance * 2 / n * (x - mean)
-  static constexpr void gradient(auto& g) {
-    const ir::node_id share = g.emit_with(fraction{}, ir::pack_attributes(g.attr(0)), g.in(0));
-    ir::node_id by_mean = ir::no_node, by_variance = ir::no_node;
-    if (g.upstream_of(0) != ir::no_node) by_mean = spread(g, g.emit(multiply{}, g.upstream_of(0), share));
-    if (g.upstream_of(1) != ir::no_node) {
-      const ir::node_id twice = g.emit(add{}, share, share);
-      const ir::node_id scale = spread(g, g.emit(multiply{}, g.upstream_of(1), twice));
-      const ir::node_id centred = g.emit(subtract{}, g.in(0), spread(g, g.output(0)));
-      by_variance = g.emit(multiply{}, centred, scale);
-    }
-    if (by_mean == ir::no_node || by_variance == ir::no_node)
-      g.set(0, by_mean == ir::no_node ? by_variance : by_mean);
-    else
-      g.set(0, g.emit(add{}, by_mean, by_variance));
-  }
-};
-
-}  // namespace op
-
 namespace detail {
+
+/// Both moments with elements like those of `E`, rounded where they have 16 bits.
+template <class Place, class E, class Mean, class Variance>
+[[nodiscard]] constexpr auto moments_like(const E&, const std::tuple<Mean, Variance>& both) {
+  if constexpr (std::is_same_v<typename E::element_type, typename Mean::element_type>) {
+    return both;
+  } else {
+    constexpr auto type = ir::pack_attributes(E::spec.type);
+    return std::make_tuple(make_node<op::cast, type, part<Place, 0>>(std::get<0>(both)),
+                           make_node<op::cast, type, part<Place, 1>>(std::get<1>(both)));
+  }
+}
 
 template <bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_moments(const E& e) {
   if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...> &&
                 diagnose::is_floating_point<typename E::spec_type>) {
     constexpr op::attribute_mask mask = axis_mask<E::rank, Axes...>;
-    return make_nodes<op::moments, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e);
+    return moments_like<Place>(e, make_nodes<op::moments, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e));
   }
 }
 
@@ -7368,12 +7412,21 @@ namespace normalization {
 constexpr ir::node_id moments_of(auto& e, int i = 0) {
   return e.emit_with(moments{}, ir::pack_attributes(e.attr(0), e.attr(1)), e.in(i));
 }
-/// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean.
+/// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean. Elements of 16 bits are normalised as
+/// floats, of which moments are, and scaled and shifted as what they are.
 constexpr ir::node_id scale_and_shift(auto& e, ir::node_id centred, ir::node_id variance, ir::node_id gamma,
                                       ir::node_id beta, ir::node_id epsilon) {
   const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, variance, epsilon));
-  const ir::node_id scaled = e.emit(multiply{}, centred, e.emit(multiply{}, inverse, gamma));
+  const dtype type = e.g.spec(gamma).type;
+  const ir::node_id scaled = e.g.spec(inverse).type == type
+                                 ? e.emit(multiply{}, centred, e.emit(multiply{}, inverse, gamma))
+                                 : e.emit(multiply{}, with_type(e, type, e.emit(multiply{}, centred, inverse)), gamma);
   return e.emit(add{}, scaled, beta);
+}
+/// Input 0, less the first of its moments.
+constexpr ir::node_id centre(auto& e, ir::node_id both) {
+  const ir::node_id mean = e.g.emit_output(both, 0);
+  return e.emit(subtract{}, with_type(e, e.g.spec(mean).type, e.in(0)), mean);
 }
 
 }  // namespace normalization
@@ -7383,10 +7436,12 @@ struct variance : composition<8> {
   static constexpr const char* name = "variance";
   static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
-  static constexpr void expand(auto& e) { e.result = e.g.emit_output(normalization::moments_of(e), 1); }
+  static constexpr void expand(auto& e) {
+    e.result = with_type(e, e.in_spec(0).type, e.g.emit_output(normalization::moments_of(e), 1));
+  }
 };
 
-/// Inputs: x, gamma, beta, epsilon.
+/// Inputs: x, gamma, beta, epsilon, which is of the type of statistics.
 struct normalize : composition<13> {
   static constexpr const char* name = "normalize";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -7395,13 +7450,14 @@ struct normalize : composition<13> {
   }
   static constexpr void expand(auto& e) {
     const ir::node_id both = normalization::moments_of(e);
-    const ir::node_id centred = e.emit(subtract{}, e.in(0), e.g.emit_output(both, 0));
+    const ir::node_id centred = normalization::centre(e, both);
     e.result = normalization::scale_and_shift(e, centred, e.g.emit_output(both, 1), e.in(1), e.in(2), e.in(3));
   }
 };
 
 /// The same, of a layer that keeps moving averages: who trains it moves them towards the moments of the batch, a -= (a
-/// - moment) * share. Inputs: x, gamma, beta, epsilon, the moving mean, the moving variance, the share of the batch.
+/// - moment) * share. Inputs: x, gamma, beta, epsilon, the moving mean, the moving variance, the share of the batch;
+/// the last four are of the type of statistics.
 struct normalize_and_learn : composition<13> {
   static constexpr const char* name = "normalize_and_learn";
   static constexpr std::uint64_t parameters = 0b110;
@@ -7427,12 +7483,17 @@ struct normalize_and_learn : composition<13> {
   /// Moves input `i`, which is read as it is behind what changed it before.
   static constexpr ir::node_id move(auto& e, int i, ir::node_id moment, ir::node_id is_there) {
     ir::node_id way = e.emit(subtract{}, e.in(inputs + i), moment);
-    if (is_there != ir::no_node) way = e.emit(select{}, is_there, way, e.constant(0));
+    if (is_there != ir::no_node) {
+      const ir::node_id zero = with_type(e, e.g.spec(way).type, e.constant(0));
+      way = e.emit(select{}, is_there, way, zero);
+    }
     return e.emit(assign_sub{}, e.in(i), e.emit(multiply{}, way, e.in(6)));
   }
 };
 
-/// The same by a given mean and variance. Inputs: x, gamma, beta, mean, variance, epsilon.
+/// The same by a given mean and variance. Inputs: x, gamma, beta, mean, variance, epsilon, which is of the type of
+/// statistics. Of elements of 16 bits the factor of each channel is rounded, and not what is scaled, so that a
+/// convolution may take it in.
 struct normalize_by : composition<6> {
   static constexpr const char* name = "normalize_by";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -7440,8 +7501,11 @@ struct normalize_by : composition<6> {
     return nullptr;
   }
   static constexpr void expand(auto& e) {
-    const ir::node_id centred = e.emit(subtract{}, e.in(0), e.in(3));
-    e.result = normalization::scale_and_shift(e, centred, e.in(4), e.in(1), e.in(2), e.in(5));
+    const dtype type = e.in_spec(0).type, wide = statistics_type(type);
+    const ir::node_id centred = e.emit(subtract{}, e.in(0), with_type(e, type, e.in(3)));
+    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, with_type(e, wide, e.in(4)), e.in(5)));
+    const ir::node_id scale = with_type(e, type, e.emit(multiply{}, inverse, with_type(e, wide, e.in(1))));
+    e.result = e.emit(add{}, e.emit(multiply{}, centred, scale), e.in(2));
   }
 };
 
@@ -7453,6 +7517,10 @@ template <class X, class... Parameter>
 inline constexpr bool is_normalization = (diagnose::is_floating_point<X> && ... &&
                                           (diagnose::same_element_type<X, Parameter> &&
                                            diagnose::is_per_channel<X, Parameter>));
+
+/// The type in which statistics of the elements of `X` are formed.
+template <class X>
+using statistic_of = element_of<op::statistics_type(X::spec.type)>;
 
 /// All axes but the last, which is dropped; the last alone, which stays.
 template <int Rank>
@@ -7491,8 +7559,9 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
   if constexpr (X::rank >= 2 &&
                 detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
     constexpr auto axes = detail::axes_of_channels<X::rank>;
-    const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 3>, 0>(epsilon);
-    const auto [mean, variance] = detail::make_nodes<op::moments, axes, detail::part<Place, 0>>(x);
+    const auto tiny = detail::literal_at<detail::statistic_of<X>, detail::part<Place, 3>, 0>(epsilon);
+    const auto [mean, variance] = detail::moments_like<detail::part<Place, 1>>(
+        x, detail::make_nodes<op::moments, axes, detail::part<Place, 0>>(x));
     const auto output = detail::make_node<op::normalize, axes, detail::part<Place, 2>>(x, gamma, beta, tiny);
     return batch_moments<std::remove_cv_t<decltype(output)>, std::remove_cv_t<decltype(mean)>,
                          std::remove_cv_t<decltype(variance)>>{output, mean, variance};
@@ -7510,7 +7579,7 @@ template <expression X, expression Gamma, expression Beta, expression Mean, expr
                        typename Mean::spec_type, typename Variance::spec_type);
   if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type,
                                          typename Mean::spec_type, typename Variance::spec_type>) {
-    const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 0>, 0>(epsilon);
+    const auto tiny = detail::literal_at<detail::statistic_of<X>, detail::part<Place, 0>, 0>(epsilon);
     return detail::make_node<op::normalize_by, ir::attributes<0>{}, detail::part<Place, 1>>(x, gamma, beta, mean,
                                                                                             variance, tiny);
   }
@@ -7526,7 +7595,7 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
 [[nodiscard]] constexpr auto layer_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
   TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type);
   if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
-    const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 0>, 0>(epsilon);
+    const auto tiny = detail::literal_at<detail::statistic_of<X>, detail::part<Place, 0>, 0>(epsilon);
     return detail::make_node<op::normalize, detail::last_axis<X::rank>, detail::part<Place, 1>>(x, gamma, beta, tiny);
   }
 }
@@ -8870,12 +8939,14 @@ template <int Axis, class Place, class E>
   else
     return make_node<op::transpose, axis_to_front<E::rank, Axis>, Place>(e);
 }
+/// The last axis, where elements have fewer axes than those of the sequences.
 template <int Axis, class Place, class E>
 [[nodiscard]] constexpr auto time_back(const E& e) {
-  if constexpr (Axis == 0)
+  constexpr int axis = Axis < E::rank ? Axis : E::rank - 1;
+  if constexpr (axis == 0)
     return e;
   else
-    return make_node<op::transpose, front_to_axis<E::rank, Axis>, Place>(e);
+    return make_node<op::transpose, front_to_axis<E::rank, axis>, Place>(e);
 }
 
 }  // namespace detail
@@ -9018,7 +9089,7 @@ inline constexpr bool sound_sequences = diagnose::are_sequences<Axis, typename X
 /// @param over `tagma::over<Axis>(...)`; every length may be `dyn`, they must be equal in a run
 /// @param body takes handles: what is carried, then the elements
 /// @return a tuple: the carried values behind the last iteration, then what was handed out by `emit`, with the axis of
-/// the iterations where the sequences have it
+/// the iterations where the sequences have it, or last, if there are fewer axes
 /// Raises TAGMA-E200 to TAGMA-E203; and when the program is compiled TAGMA-E204 to TAGMA-E206.
 template <extent Length = dyn, bool Reversed = false, int Axis, class... Init, class... X, class Body,
           class Place = TAGMA_FRESH_TYPE(Body),
@@ -9085,6 +9156,8 @@ struct pooling {
   }
   TAGMA_COLD static constexpr const char* infer_output(ir::infer_args& a, const shape& x, shape& out) {
     if (x.rank != 4) return "images need four axes";
+    // The paddings are smaller than the window, so that each one sees something of any other image.
+    if (x[1] == 0 || x[2] == 0) return "the images have no elements for a window";
     const window_plane w = plane(a.attributes);
     out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), x[3]};
     return out[1] == 0 || out[2] == 0 ? "the window is larger than the padded image" : nullptr;
@@ -9172,6 +9245,9 @@ constexpr void average_pool::gradient(auto& g) {
 }  // namespace op
 
 namespace diagnose {
+/// A window stands in angle brackets, since extents follow from it.
+template <class... Argument>
+inline constexpr bool has_window = false;
 /// Windows are at least one element large, strides positive, and no window lies in the padding alone.
 template <window Size, pool_options Options>
 inline constexpr bool pool_options_are_valid =
@@ -9179,13 +9255,14 @@ inline constexpr bool pool_options_are_valid =
     window_options_are_valid<Options.stride, window(1), Options.padding>&& Options.padding.top <
         Size.height&& Options.padding.bottom < Size.height&& Options.padding.left < Size.width&& Options.padding.right <
         Size.width;
-/// The window has at least one position over the padded images.
+/// The window has at least one position over the padded images, which have elements.
 template <class X, window Size, pool_options Options>
 inline constexpr bool pool_window_fits = [] {
   const ir::attribute attributes[] = {op::window_plane::pack_steps(Options.stride, window(1)),
                                       op::window_plane::pack_padding(Options.padding), Size.height, Size.width};
   const auto w = op::pooling::plane(attributes);
-  return w.rows.positions(X::value.dims[1]) != 0 && w.columns.positions(X::value.dims[2]) != 0;
+  const extent rows = X::value.dims[1], columns = X::value.dims[2];
+  return rows != 0 && columns != 0 && w.rows.positions(rows) != 0 && w.columns.positions(columns) != 0;
 }();
 }  // namespace diagnose
 
@@ -9234,12 +9311,18 @@ template <class Op, window Size, pool_options Options, class Place, class X>
 /// @param x images, [batch, height, width, channels], floating
 /// @return [batch, positions down, positions across, channels]
 /// Raises TAGMA-E120 for a wrong rank, TAGMA-E123 if the window is larger than the images, TAGMA-E126 for impossible
-/// options.
+/// options, TAGMA-E317 without a window.
 template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto max_pool(const X& x) {
   constexpr pool_options options = detail::pool_steps<Size, Options>;
   TAGMA_NEEDS_WINDOW(typename X::spec_type, Size, options);
   return detail::make_pool<op::max_pool, Size, options, Place>(x);
+}
+/// Without a window, or with one behind the images: TAGMA-E317.
+template <expression X, class... Rest>
+auto max_pool(const X&, const Rest&...) {
+  static_assert(diagnose::has_window<X, Rest...>,
+                "TAGMA-E317 max_pool: the window is a template argument: tagma::max_pool<2>(x)");
 }
 
 /// The mean of each window; padding does not count. Everything else as `max_pool`.
@@ -9248,6 +9331,12 @@ template <window Size, pool_options Options = pool_options{}, expression X, clas
   constexpr pool_options options = detail::pool_steps<Size, Options>;
   TAGMA_NEEDS_WINDOW(typename X::spec_type, Size, options);
   return detail::make_pool<op::average_pool, Size, options, Place>(x);
+}
+/// Without a window, or with one behind the images: TAGMA-E317.
+template <expression X, class... Rest>
+auto average_pool(const X&, const Rest&...) {
+  static_assert(diagnose::has_window<X, Rest...>,
+                "TAGMA-E317 average_pool: the window is a template argument: tagma::average_pool<2>(x)");
 }
 
 /// The mean of every channel over height and width. Raises TAGMA-E120 for a wrong rank.
@@ -11294,7 +11383,8 @@ inline constexpr bool is_bound<Value, Bound> =
 
 namespace op {
 
-/// The root of the sum of the squares of all elements of all inputs, with gradient 0 instead of infinity at 0.
+/// The root of the sum of the squares of all elements of all inputs, with gradient 0 instead of infinity at 0. Squares
+/// are of the type of statistics.
 struct global_norm : composition<12> {
   static constexpr const char* name = "global_norm";
   static constexpr void takes(auto& t) { t.inputs(1, INT16_MAX), t.float_at(0), t.all_alike(); }
@@ -11302,19 +11392,22 @@ struct global_norm : composition<12> {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
+  /// The norm, of the type of statistics.
   static constexpr ir::node_id of(auto& e, array_view<const ir::node_id> tensors) {
     ir::node_id squares = ir::no_node;
     for (const ir::node_id t : tensors) {
       const auto all = ir::pack_attributes((1 << e.g.spec(t).dims.rank) - 1, 0);
-      const ir::node_id own = e.emit_with(sum{}, all, e.emit(square{}, t));
+      const ir::node_id wide = with_type(e, statistics_type(e.g.spec(t).type), t);
+      const ir::node_id own = e.emit_with(sum{}, all, e.emit(square{}, wide));
       squares = squares == ir::no_node ? own : e.emit(add{}, squares, own);
     }
-    const ir::node_id zero = e.constant(0), one = e.constant(1);
+    const dtype type = e.g.spec(squares).type;
+    const ir::node_id zero = with_type(e, type, e.constant(0)), one = with_type(e, type, e.constant(1));
     const ir::node_id positive = e.emit(greater{}, squares, zero);
     const ir::node_id root = e.emit(sqrt{}, e.emit(select{}, positive, squares, one));
     return e.emit(select{}, positive, root, squares);
   }
-  static constexpr void expand(auto& e) { e.result = of(e, e.inputs); }
+  static constexpr void expand(auto& e) { e.result = with_type(e, e.in_spec(0).type, of(e, e.inputs)); }
 };
 
 /// What scales a tensor down to a norm. Inputs: the tensor, the bound.
@@ -11326,13 +11419,16 @@ struct clip_by_norm : composition<12> {
     return nullptr;
   }
   static constexpr ir::node_id of(auto& e, ir::node_id tensor, ir::node_id bound) {
-    const ir::node_id larger = e.emit(maximum{}, global_norm::of(e, {&tensor, 1}), bound);
-    return e.emit(divide{}, e.emit(multiply{}, tensor, bound), larger);
+    const ir::node_id norm = global_norm::of(e, {&tensor, 1});
+    const dtype type = e.g.spec(tensor).type, wide = e.g.spec(norm).type;
+    const ir::node_id most = with_type(e, wide, bound), larger = e.emit(maximum{}, norm, most);
+    const ir::node_id scaled = e.emit(multiply{}, with_type(e, wide, tensor), most);
+    return with_type(e, type, e.emit(divide{}, scaled, larger));
   }
   static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.in(1)); }
 };
 
-/// The factor that scales all tensors down to a global norm. Inputs: the bound, the tensors.
+/// The factor that scales all tensors down to a global norm, of the type of the bound. Inputs: the bound, the tensors.
 struct global_norm_scale : composition<16> {
   static constexpr const char* name = "global_norm_scale";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -11341,44 +11437,40 @@ struct global_norm_scale : composition<16> {
   }
   static constexpr ir::node_id of(auto& e, ir::node_id bound, array_view<const ir::node_id> tensors) {
     const ir::node_id norm = global_norm::of(e, tensors);
-    const ir::node_id ratio = e.emit(divide{}, bound, e.emit(maximum{}, norm, bound));
+    const ir::node_id most = with_type(e, e.g.spec(norm).type, bound);
+    const ir::node_id ratio = e.emit(divide{}, most, e.emit(maximum{}, norm, most));
     // 0 for a norm that is a number, else not a number: one infinite gradient must not look like many that vanish.
-    return e.emit(add{}, ratio, e.emit(subtract{}, norm, norm));
+    return with_type(e, e.g.spec(bound).type, e.emit(add{}, ratio, e.emit(subtract{}, norm, norm)));
   }
   static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.inputs.subspan(1)); }
 };
 
 /// How the gradients of an optimizer are clipped: changes them where they stand in `pairs`. The bounds are the first
-/// inputs of the expansion, of the type of the loss; norms are formed in that type.
-struct clip_gradients {
-  static constexpr ir::node_id to(auto& e, ir::node_id value, dtype type) {
-    return e.g.spec(value).type == type ? value : e.emit_with(cast{}, ir::pack_attributes(type), value);
-  }
-};
-struct clip_gradients_by_value : clip_gradients {
+/// inputs of the expansion, of the type of the loss; norms are formed in the type of its statistics.
+struct clip_gradients_by_value {
   static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
     for (ir::variable_gradient& pair : pairs) {
       const dtype type = e.g.spec(pair.gradient).type;
-      const ir::node_id above = e.emit(maximum{}, pair.gradient, to(e, e.in(0), type));
-      pair.gradient = e.emit(minimum{}, above, to(e, e.in(1), type));
+      const ir::node_id above = e.emit(maximum{}, pair.gradient, with_type(e, type, e.in(0)));
+      pair.gradient = e.emit(minimum{}, above, with_type(e, type, e.in(1)));
     }
   }
 };
-struct clip_gradients_by_norm : clip_gradients {
+struct clip_gradients_by_norm {
   static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
     for (ir::variable_gradient& pair : pairs) {
-      const ir::node_id clipped = clip_by_norm::of(e, to(e, pair.gradient, e.in_spec(0).type), e.in(0));
-      pair.gradient = to(e, clipped, e.g.spec(pair.gradient).type);
+      const ir::node_id clipped = clip_by_norm::of(e, with_type(e, e.in_spec(0).type, pair.gradient), e.in(0));
+      pair.gradient = with_type(e, e.g.spec(pair.gradient).type, clipped);
     }
   }
 };
-struct clip_gradients_by_global_norm : clip_gradients {
+struct clip_gradients_by_global_norm {
   static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
     scratch_array<ir::node_id, 64> values(pairs.size());
-    for (std::size_t i = 0; i < pairs.size(); ++i) values[i] = to(e, pairs[i].gradient, e.in_spec(0).type);
+    for (std::size_t i = 0; i < pairs.size(); ++i) values[i] = with_type(e, e.in_spec(0).type, pairs[i].gradient);
     const ir::node_id scale = global_norm_scale::of(e, e.in(0), values.view());
     for (ir::variable_gradient& pair : pairs)
-      pair.gradient = e.emit(multiply{}, pair.gradient, to(e, scale, e.g.spec(pair.gradient).type));
+      pair.gradient = e.emit(multiply{}, pair.gradient, with_type(e, e.g.spec(pair.gradient).type, scale));
   }
 };
 
@@ -12029,6 +12121,7 @@ auto conv2d(const X&, const Rest&...) {
 ///
 /// For inference, x is normalised by the averages. Both share their variables. Gamma and the moving variance begin with
 /// ones, beta and the moving mean with zeros. The moving variance is that of the batch, the mean of squared deviations.
+/// The averages of 16-bit elements are floats, since a small share of the batch would be lost in them.
 /// Who reads the averages in the same run reads them as they were before; see `update_averages` for moving them alone.
 /// @param x [..., channels], floating, channels static, of rank 2 or more
 /// @param phase `phase::training` or `phase::inference`
@@ -12050,13 +12143,14 @@ template <fixed_string Name, expression X, class Phase, class Place = TAGMA_FRES
     constexpr extent channels = X::spec.dims[X::rank - 1];
     const auto gamma = variable<Name / "gamma", T, channels>(ones);
     const auto beta = variable<Name / "beta", T, channels>(zeros);
-    const auto mean = variable<Name / "moving_mean", T, channels>(zeros, not_trainable);
-    const auto variance = variable<Name / "moving_variance", T, channels>(ones, not_trainable);
-    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
+    using S = detail::statistic_of<X>;
+    const auto mean = variable<Name / "moving_mean", S, channels>(zeros, not_trainable);
+    const auto variance = variable<Name / "moving_variance", S, channels>(ones, not_trainable);
+    const auto tiny = detail::named_literal<Name / "epsilon", detail::statistic_of<X>>(epsilon);
     if constexpr (std::is_same_v<Phase, inference_phase>) {
       return detail::make_node<op::normalize_by, ir::attributes<0>{}, Place>(x, gamma, beta, mean, variance, tiny);
     } else {
-      const auto share = detail::named_literal<Name / "momentum", T>(1 - momentum);
+      const auto share = detail::named_literal<Name / "momentum", S>(1 - momentum);
       return detail::make_node<op::normalize_and_learn, detail::axes_of_channels<X::rank>, Place>(
           x, gamma, beta, tiny, mean, variance, share);
     }
@@ -12098,7 +12192,7 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     constexpr extent features = X::spec.dims[X::rank - 1];
     const auto gamma = variable<Name / "gamma", T, features>(ones);
     const auto beta = variable<Name / "beta", T, features>(zeros);
-    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
+    const auto tiny = detail::named_literal<Name / "epsilon", detail::statistic_of<X>>(epsilon);
     return detail::make_node<op::normalize, detail::last_axis<X::rank>, Place>(x, gamma, beta, tiny);
   }
 }
@@ -14147,6 +14241,9 @@ template <bool AllSteps>
 }
 
 namespace diagnose {
+/// Nothing stands beside the sequence of a recurrent layer.
+template <class Second>
+inline constexpr bool belongs_to_sequence = false;
 /// The input of a recurrent layer has a batch axis, a time axis and a feature axis.
 template <bool Unrolled, class X>
 inline constexpr bool is_sequence = X::value.dims.rank == 3 &&
@@ -14345,13 +14442,18 @@ template <class Cell, extent Units, bool AllSteps, bool Unrolled, class Place, c
 
 }  // namespace detail
 
+#define TAGMA_TAKES_ONE_SEQUENCE(Who, Second)          \
+  static_assert(diagnose::belongs_to_sequence<Second>, \
+                "TAGMA-E318 " Who                      \
+                ": takes one sequence, and begins with zeros; with a state or a mask of your own it is tagma::scan")
+
 /// Recurrent layers. Their state begins with zeros.
 /// @tparam Name begins the names of the variables
 /// @tparam Units outputs of each step
 /// @param x [batch, time, features], floating; features static, and time too if the layer is unrolled
 /// @param output `last_output` gives [batch, units], `return_sequences` [batch, time, units]; either `| unrolled`
 /// @param initial initializer of the kernels
-/// Raise TAGMA-E145 if x is no such sequence, TAGMA-E014 if it is not floating.
+/// Raise TAGMA-E145 if x is no such sequence, TAGMA-E014 if it is not floating, TAGMA-E318 with a second tensor.
 /// @{
 
 /// h = tanh([x, h] * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias". TensorFlow's BasicRNNCell.
@@ -14373,6 +14475,11 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
 template <extent... Sizes, class... Rest>
 auto rnn(detail::meant_as_input, const Rest&...) {
   TAGMA_NEEDS_SIZES("rnn", "<\"name\", 32>(x)", Rest...);
+}
+/// With a second tensor: TAGMA-E318.
+template <fixed_string Name, extent Units, expression E, expression Second, class... Rest>
+auto rnn(const E&, const Second&, const Rest&...) {
+  TAGMA_TAKES_ONE_SEQUENCE("rnn", Second);
 }
 
 /// The gated recurrent unit of Cho et al. 2014, as TensorFlow's GRUCell has it: the reset gate acts before the product.
@@ -14405,6 +14512,11 @@ template <extent... Sizes, class... Rest>
 auto gru(detail::meant_as_input, const Rest&...) {
   TAGMA_NEEDS_SIZES("gru", "<\"name\", 32>(x)", Rest...);
 }
+/// With a second tensor: TAGMA-E318.
+template <fixed_string Name, extent Units, expression E, expression Second, class... Rest>
+auto gru(const E&, const Second&, const Rest&...) {
+  TAGMA_TAKES_ONE_SEQUENCE("gru", Second);
+}
 
 /// Long short-term memory, Hochreiter and Schmidhuber 1997, as TensorFlow's LSTMCell has it, without peepholes:
 ///
@@ -14433,10 +14545,16 @@ template <extent... Sizes, class... Rest>
 auto lstm(detail::meant_as_input, const Rest&...) {
   TAGMA_NEEDS_SIZES("lstm", "<\"name\", 32>(x)", Rest...);
 }
+/// With a second tensor: TAGMA-E318.
+template <fixed_string Name, extent Units, expression E, expression Second, class... Rest>
+auto lstm(const E&, const Second&, const Rest&...) {
+  TAGMA_TAKES_ONE_SEQUENCE("lstm", Second);
+}
 /// @}
 
 }  // namespace tagma
 
+#undef TAGMA_TAKES_ONE_SEQUENCE
 #undef TAGMA_NEEDS_SEQUENCE
 
 // ---- tagma/nn/attention.hpp
@@ -15086,7 +15204,7 @@ namespace op {
 
 // One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
 
-/// Inputs: x, gamma, beta, epsilon. Attribute: groups.
+/// Inputs: x, gamma, beta, epsilon, which is of the type of statistics. Attribute: groups.
 struct normalize_groups : composition<16> {
   static constexpr const char* name = "normalize_groups";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -15101,14 +15219,16 @@ struct normalize_groups : composition<16> {
     const ir::attribute axes = ((ir::attribute{1} << dims.rank) - 1 - (ir::attribute{1} << (dims.rank - 1)) - 1) |
                                (ir::attribute{1} << dims.rank);
     const ir::node_id both = e.emit_with(moments{}, ir::pack_attributes(axes, axes), x);
-    const ir::node_id centred = e.emit(subtract{}, x, e.g.emit_output(both, 0));
-    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, e.g.emit_output(both, 1), e.in(3)));
-    const ir::node_id flat = e.emit(reshape{}, e.emit(multiply{}, centred, inverse), e.in(0));
+    const ir::node_id mean = e.g.emit_output(both, 0), power = e.g.emit_output(both, 1);
+    const ir::node_id centred = e.emit(subtract{}, with_type(e, e.g.spec(mean).type, x), mean);
+    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, e.in(3)));
+    const ir::node_id normalised = with_type(e, e.in_spec(0).type, e.emit(multiply{}, centred, inverse));
+    const ir::node_id flat = e.emit(reshape{}, normalised, e.in(0));
     e.result = e.emit(add{}, e.emit(multiply{}, flat, e.in(1)), e.in(2));
   }
 };
 
-/// Inputs: x, gamma, epsilon. Squares of narrow elements would leave their range, so these are widened first.
+/// Inputs: x, gamma, epsilon, which is of the type of statistics.
 struct normalize_root : composition<11> {
   static constexpr const char* name = "normalize_root";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -15117,15 +15237,11 @@ struct normalize_root : composition<11> {
   }
   static constexpr void expand(auto& e) {
     const dtype type = e.in_spec(0).type;
-    const bool narrow = type == dtype::float16 || type == dtype::bfloat16;
-    const auto to = [&](dtype wanted, ir::node_id x) {
-      return narrow ? e.emit_with(cast{}, ir::pack_attributes(wanted), x) : x;
-    };
     const ir::attribute last = ir::attribute{1} << (e.in_spec(0).dims.rank - 1);
-    const ir::node_id x = to(dtype::float32, e.in(0));
+    const ir::node_id x = with_type(e, statistics_type(type), e.in(0));
     const ir::node_id power = mean::of(e, e.emit(square{}, x), last, last);
-    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, to(dtype::float32, e.in(2))));
-    e.result = e.emit(multiply{}, to(type, e.emit(multiply{}, x, inverse)), e.in(1));
+    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, e.in(2)));
+    e.result = e.emit(multiply{}, with_type(e, type, e.emit(multiply{}, x, inverse)), e.in(1));
   }
 };
 
@@ -15156,7 +15272,7 @@ template <fixed_string Name, extent Groups, expression X, class Place = TAGMA_FR
     constexpr extent channels = X::spec.dims[X::rank - 1];
     const auto gamma = variable<Name / "gamma", T, channels>(ones);
     const auto beta = variable<Name / "beta", T, channels>(zeros);
-    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
+    const auto tiny = detail::named_literal<Name / "epsilon", detail::statistic_of<X>>(epsilon);
     return detail::make_node<op::normalize_groups, ir::pack_attributes(Groups), Place>(x, gamma, beta, tiny);
   }
 }
@@ -15185,7 +15301,7 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
   if constexpr (diagnose::channels_are_static<s> && diagnose::is_floating_point<s>) {
     using T = typename X::element_type;
     const auto gamma = variable<Name / "gamma", T, X::spec.dims[X::rank - 1]>(ones);
-    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
+    const auto tiny = detail::named_literal<Name / "epsilon", detail::statistic_of<X>>(epsilon);
     return detail::make_node<op::normalize_root, ir::attributes<0>{}, Place>(x, gamma, tiny);
   }
 }
@@ -15673,7 +15789,8 @@ namespace op {
 
 // One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
 
-/// sum(w * x) / sum(w), 0 where the weights add up to 0. Inputs: values, weights.
+/// sum(w * x) / sum(w), whose sums are of the type of statistics; 0 where the weights add up to 0. Inputs: values,
+/// weights.
 struct weighted_mean : composition<14> {
   static constexpr const char* name = "weighted_mean";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -15683,14 +15800,17 @@ struct weighted_mean : composition<14> {
   static constexpr void expand(auto& e) {
     const int rank = e.in_spec(0).dims.rank, given = e.in_spec(1).dims.rank;
     const ir::attribute added = (ir::attribute{1} << rank) - (ir::attribute{1} << given);
-    const ir::node_id wide = e.emit_with(expand_dims{}, ir::pack_attributes(added), e.in(1));
-    const ir::node_id weights = e.emit(broadcast_like{}, wide, e.in(0));
-    const ir::node_id above = mean_loss::sum_of_all(e, e.emit(multiply{}, e.in(0), weights));
+    const dtype type = e.in_spec(0).type, wide = statistics_type(type);
+    const ir::node_id values = with_type(e, wide, e.in(0));
+    const ir::node_id own = e.emit_with(expand_dims{}, ir::pack_attributes(added), with_type(e, wide, e.in(1)));
+    const ir::node_id weights = e.emit(broadcast_like{}, own, values);
+    const ir::node_id above = mean_loss::sum_of_all(e, e.emit(multiply{}, values, weights));
     const ir::node_id below = mean_loss::sum_of_all(e, weights);
-    const ir::node_id nothing = e.emit(equal{}, below, e.constant(0));
-    const ir::node_id safe = e.emit(select{}, nothing, e.constant(1), below);
+    const ir::node_id zero = with_type(e, wide, e.constant(0)), one = with_type(e, wide, e.constant(1));
+    const ir::node_id nothing = e.emit(equal{}, below, zero);
+    const ir::node_id safe = e.emit(select{}, nothing, one, below);
     const ir::node_id mean_of_them = e.emit(divide{}, above, safe);
-    e.result = e.emit(select{}, nothing, e.constant(0), mean_of_them);
+    e.result = with_type(e, type, e.emit(select{}, nothing, zero, mean_of_them));
   }
 };
 
@@ -38111,12 +38231,12 @@ void gather_windows(const conv_problem& p, std::int64_t group, const T* x, T* to
       for (std::int64_t a = top; a < bottom; ++a) {
         T* row = to + a * run;
         const std::int64_t y = i * p.rows.stride - p.rows.before + a * p.rows.dilation;
-        const T* from = x + (y * p.columns.in + j * p.columns.stride - p.columns.before) * p.channels;
+        const std::int64_t from = (y * p.columns.in + j * p.columns.stride - p.columns.before) * p.channels;
         std::memset(row, 0, bytes(left * c));
         std::memset(row + right * c, 0, bytes(run - right * c));
         const std::int64_t once = dense ? right - left : 1;  // columns that are neighbours in both
         for (std::int64_t b = left; b < right; b += once)
-          std::memcpy(row + b * c, from + b * p.columns.dilation * p.channels, bytes(once * c));
+          std::memcpy(row + b * c, x + (from + b * p.columns.dilation * p.channels), bytes(once * c));
       }
     }
   }
@@ -38143,10 +38263,10 @@ struct scatter_windows {
         for (std::int64_t a = top; a < bottom; ++a) {
           const T* row = from + a * run_length;
           const std::int64_t y = i * p->rows.stride - p->rows.before + a * p->rows.dilation;
-          T* to = x + (y * p->columns.in + j * p->columns.stride - p->columns.before) * p->channels;
+          const std::int64_t to = (y * p->columns.in + j * p->columns.stride - p->columns.before) * p->channels;
           const std::int64_t once = dense ? right - left : 1;  // columns that are neighbours in both
           for (std::int64_t b = left; b < right; b += once)
-            add(to + b * p->columns.dilation * p->channels, row + b * c, once * c);
+            add(x + (to + b * p->columns.dilation * p->channels), row + b * c, once * c);
         }
       }
     }
@@ -40871,13 +40991,13 @@ struct moments_of_row {
 /// Mean and variance of each of many rows that are a block at most.
 template <class T>
 struct moments_of_rows {
-  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, T* mean, T* variance) {
-    using C = compute_t<T>;
+  using C = compute_t<T>;
+  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, C* mean, C* variance) {
     for (std::int64_t r = 0; r < rows; ++r) {
       double found[2]{};
       moments_of_row<T>::run(from + r * n, n, found, r + 1 < rows ? n : 0);
-      if (mean != nullptr) mean[r] = T(static_cast<C>(found[0]));
-      if (variance != nullptr) variance[r] = T(static_cast<C>(found[1] / static_cast<double>(n)));
+      if (mean != nullptr) mean[r] = static_cast<C>(found[0]);
+      if (variance != nullptr) variance[r] = static_cast<C>(found[1] / static_cast<double>(n));
     }
   }
 };
@@ -41066,8 +41186,8 @@ void moments(const kernel_args& args, const run_context& context) {
   const moments_plan& plan = state.plan;
   const std::int64_t results = plan.results();
   if (results == 0) return;
-  T* const mean = args.outs[0].as<T>();
-  T* const variance = args.outs[1].as<T>();
+  auto* const mean = args.outs[0].as<compute_t<T>>();
+  auto* const variance = args.outs[1].as<compute_t<T>>();
   if (plan.is_of_rows())
     return over_pieces(results, plan.last * static_cast<std::int64_t>(sizeof(T)) * 4, context,
                        [&](std::int64_t first, std::int64_t last) {
@@ -41101,8 +41221,8 @@ void moments(const kernel_args& args, const run_context& context) {
   }
   const double n = static_cast<double>(plan.joined());
   for (std::int64_t i = 0; i < results; ++i) {
-    if (mean != nullptr) mean[i] = T(static_cast<compute_t<T>>(n > 0 ? means[i] : 0 / n));
-    if (variance != nullptr) variance[i] = T(static_cast<compute_t<T>>(squares[i] / n));
+    if (mean != nullptr) mean[i] = static_cast<compute_t<T>>(n > 0 ? means[i] : 0 / n);
+    if (variance != nullptr) variance[i] = static_cast<compute_t<T>>(squares[i] / n);
   }
 }
 
@@ -41110,8 +41230,8 @@ void moments(const kernel_args& args, const run_context& context) {
 
 template <>
 struct kernel<on_cpu, ir::key<op::moments>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::moments<stored<Out>>, &cpu::detail::prepare_moments<stored<Out>>};
+  template <dtype, dtype, dtype In>
+  static constexpr kernel_entry entry{&cpu::detail::moments<stored<In>>, &cpu::detail::prepare_moments<stored<In>>};
 };
 
 }  // namespace tagma::device

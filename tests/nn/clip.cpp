@@ -154,3 +154,19 @@ TEST_CASE("clipped gradients of 16 bits have the norm that they have in the type
   session.run(train, in = tg::tensor<tg::float16>({4}, {many[0], many[1], many[2], many[3]}));
   CHECK(static_cast<float>(session.run(w)(0)) == Approx(-3).epsilon(1e-3));
 }
+
+TEST_CASE("norms beyond the squares of float16 clip as others do") {
+  const auto w = tg::variable<"w", tg::float16, 4>(tg::zeros);
+  const auto in = tg::placeholder<"in", tg::float16, 4>();
+  const auto norm = tg::global_norm(in, in);
+  const auto one = tg::clip_by_norm(in, 6.0f);
+  const auto train = tg::minimize(tg::sum(w * in), tg::sgd{.learning_rate = 1}, tg::clip_by_global_norm(6.0f));
+  const auto program = tg::compile([=] { return tg::outputs(train, w, norm, one); });
+  tg::session session(program);
+  tg::tensor<tg::float16> many(tg::shape{4});
+  for (tg::extent i = 0; i < 4; ++i) many[i] = tg::float16(300.0f);
+  session.run(train, in = many);
+  CHECK(static_cast<float>(session.run(w)(0)) == Approx(-3).epsilon(1e-3));
+  CHECK(static_cast<float>(session.run(norm, in = many)) == Approx(600 * std::sqrt(2)).epsilon(1e-3));
+  CHECK(static_cast<float>(session.run(one, in = many)(3)) == Approx(3).epsilon(1e-3));
+}

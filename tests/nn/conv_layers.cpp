@@ -136,3 +136,20 @@ TEST_CASE("a batch without rows leaves the averages as they are", "[conv_layers]
   const auto means = session.run(mean);
   CHECK((std::isnan(means[0]) && means[1] == 4));
 }
+
+TEST_CASE("averages of 16 bits are floats, and reach what they average", "[conv_layers]") {
+  const auto x = tg::placeholder<"x", tg::bfloat16, tg::dyn, 2>();
+  const auto y = tg::batch_norm<"bn">(x, tg::phase::training);
+  const auto tested = tg::batch_norm<"bn">(x, tg::phase::inference);
+  const auto mean = tg::variable<"bn/moving_mean", float, 2>(tg::zeros, tg::not_trainable);
+  const auto variance = tg::variable<"bn/moving_variance", float, 2>(tg::ones, tg::not_trainable);
+  const auto train = tg::minimize(tg::sum(y), tg::sgd{0});
+  tg::session session(tg::compile([=] { return tg::outputs(train, tested, mean, variance); }));
+  const auto b = [](float v) { return tg::bfloat16(v); };
+  const tg::tensor<tg::bfloat16> batch(tg::shape{2, 2}, {b(2), b(-1), b(6), b(1)});
+  for (int i = 0; i < 1500; ++i) session.run(train, x = batch);
+  const auto [m, v, out] = session.run(tg::fetch(mean, variance, tested), x = batch);
+  CHECK((m[0] == Approx(4).epsilon(1e-3) && m[1] == Approx(0).margin(1e-3)));
+  CHECK((v[0] == Approx(4).epsilon(1e-3) && v[1] == Approx(1).epsilon(1e-3)));
+  for (tg::extent i = 0; i < 4; ++i) CHECK(static_cast<float>(out[i]) == Approx(i < 2 ? -1 : 1).epsilon(1e-2));
+}

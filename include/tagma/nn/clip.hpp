@@ -29,7 +29,8 @@ inline constexpr bool is_bound<Value, Bound> =
 
 namespace op {
 
-/// The root of the sum of the squares of all elements of all inputs, with gradient 0 instead of infinity at 0.
+/// The root of the sum of the squares of all elements of all inputs, with gradient 0 instead of infinity at 0. Squares
+/// are of the type of statistics.
 struct global_norm : composition<12> {
   static constexpr const char* name = "global_norm";
   static constexpr void takes(auto& t) { t.inputs(1, INT16_MAX), t.float_at(0), t.all_alike(); }
@@ -37,19 +38,22 @@ struct global_norm : composition<12> {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
+  /// The norm, of the type of statistics.
   static constexpr ir::node_id of(auto& e, array_view<const ir::node_id> tensors) {
     ir::node_id squares = ir::no_node;
     for (const ir::node_id t : tensors) {
       const auto all = ir::pack_attributes((1 << e.g.spec(t).dims.rank) - 1, 0);
-      const ir::node_id own = e.emit_with(sum{}, all, e.emit(square{}, t));
+      const ir::node_id wide = with_type(e, statistics_type(e.g.spec(t).type), t);
+      const ir::node_id own = e.emit_with(sum{}, all, e.emit(square{}, wide));
       squares = squares == ir::no_node ? own : e.emit(add{}, squares, own);
     }
-    const ir::node_id zero = e.constant(0), one = e.constant(1);
+    const dtype type = e.g.spec(squares).type;
+    const ir::node_id zero = with_type(e, type, e.constant(0)), one = with_type(e, type, e.constant(1));
     const ir::node_id positive = e.emit(greater{}, squares, zero);
     const ir::node_id root = e.emit(sqrt{}, e.emit(select{}, positive, squares, one));
     return e.emit(select{}, positive, root, squares);
   }
-  static constexpr void expand(auto& e) { e.result = of(e, e.inputs); }
+  static constexpr void expand(auto& e) { e.result = with_type(e, e.in_spec(0).type, of(e, e.inputs)); }
 };
 
 /// What scales a tensor down to a norm. Inputs: the tensor, the bound.
@@ -61,13 +65,16 @@ struct clip_by_norm : composition<12> {
     return nullptr;
   }
   static constexpr ir::node_id of(auto& e, ir::node_id tensor, ir::node_id bound) {
-    const ir::node_id larger = e.emit(maximum{}, global_norm::of(e, {&tensor, 1}), bound);
-    return e.emit(divide{}, e.emit(multiply{}, tensor, bound), larger);
+    const ir::node_id norm = global_norm::of(e, {&tensor, 1});
+    const dtype type = e.g.spec(tensor).type, wide = e.g.spec(norm).type;
+    const ir::node_id most = with_type(e, wide, bound), larger = e.emit(maximum{}, norm, most);
+    const ir::node_id scaled = e.emit(multiply{}, with_type(e, wide, tensor), most);
+    return with_type(e, type, e.emit(divide{}, scaled, larger));
   }
   static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.in(1)); }
 };
 
-/// The factor that scales all tensors down to a global norm. Inputs: the bound, the tensors.
+/// The factor that scales all tensors down to a global norm, of the type of the bound. Inputs: the bound, the tensors.
 struct global_norm_scale : composition<16> {
   static constexpr const char* name = "global_norm_scale";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -76,44 +83,40 @@ struct global_norm_scale : composition<16> {
   }
   static constexpr ir::node_id of(auto& e, ir::node_id bound, array_view<const ir::node_id> tensors) {
     const ir::node_id norm = global_norm::of(e, tensors);
-    const ir::node_id ratio = e.emit(divide{}, bound, e.emit(maximum{}, norm, bound));
+    const ir::node_id most = with_type(e, e.g.spec(norm).type, bound);
+    const ir::node_id ratio = e.emit(divide{}, most, e.emit(maximum{}, norm, most));
     // 0 for a norm that is a number, else not a number: one infinite gradient must not look like many that vanish.
-    return e.emit(add{}, ratio, e.emit(subtract{}, norm, norm));
+    return with_type(e, e.g.spec(bound).type, e.emit(add{}, ratio, e.emit(subtract{}, norm, norm)));
   }
   static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.inputs.subspan(1)); }
 };
 
 /// How the gradients of an optimizer are clipped: changes them where they stand in `pairs`. The bounds are the first
-/// inputs of the expansion, of the type of the loss; norms are formed in that type.
-struct clip_gradients {
-  static constexpr ir::node_id to(auto& e, ir::node_id value, dtype type) {
-    return e.g.spec(value).type == type ? value : e.emit_with(cast{}, ir::pack_attributes(type), value);
-  }
-};
-struct clip_gradients_by_value : clip_gradients {
+/// inputs of the expansion, of the type of the loss; norms are formed in the type of its statistics.
+struct clip_gradients_by_value {
   static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
     for (ir::variable_gradient& pair : pairs) {
       const dtype type = e.g.spec(pair.gradient).type;
-      const ir::node_id above = e.emit(maximum{}, pair.gradient, to(e, e.in(0), type));
-      pair.gradient = e.emit(minimum{}, above, to(e, e.in(1), type));
+      const ir::node_id above = e.emit(maximum{}, pair.gradient, with_type(e, type, e.in(0)));
+      pair.gradient = e.emit(minimum{}, above, with_type(e, type, e.in(1)));
     }
   }
 };
-struct clip_gradients_by_norm : clip_gradients {
+struct clip_gradients_by_norm {
   static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
     for (ir::variable_gradient& pair : pairs) {
-      const ir::node_id clipped = clip_by_norm::of(e, to(e, pair.gradient, e.in_spec(0).type), e.in(0));
-      pair.gradient = to(e, clipped, e.g.spec(pair.gradient).type);
+      const ir::node_id clipped = clip_by_norm::of(e, with_type(e, e.in_spec(0).type, pair.gradient), e.in(0));
+      pair.gradient = with_type(e, e.g.spec(pair.gradient).type, clipped);
     }
   }
 };
-struct clip_gradients_by_global_norm : clip_gradients {
+struct clip_gradients_by_global_norm {
   static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
     scratch_array<ir::node_id, 64> values(pairs.size());
-    for (std::size_t i = 0; i < pairs.size(); ++i) values[i] = to(e, pairs[i].gradient, e.in_spec(0).type);
+    for (std::size_t i = 0; i < pairs.size(); ++i) values[i] = with_type(e, e.in_spec(0).type, pairs[i].gradient);
     const ir::node_id scale = global_norm_scale::of(e, e.in(0), values.view());
     for (ir::variable_gradient& pair : pairs)
-      pair.gradient = e.emit(multiply{}, pair.gradient, to(e, scale, e.g.spec(pair.gradient).type));
+      pair.gradient = e.emit(multiply{}, pair.gradient, with_type(e, e.g.spec(pair.gradient).type, scale));
   }
 };
 

@@ -101,6 +101,7 @@ auto conv2d(const X&, const Rest&...) {
 ///
 /// For inference, x is normalised by the averages. Both share their variables. Gamma and the moving variance begin with
 /// ones, beta and the moving mean with zeros. The moving variance is that of the batch, the mean of squared deviations.
+/// The averages of 16-bit elements are floats, since a small share of the batch would be lost in them.
 /// Who reads the averages in the same run reads them as they were before; see `update_averages` for moving them alone.
 /// @param x [..., channels], floating, channels static, of rank 2 or more
 /// @param phase `phase::training` or `phase::inference`
@@ -122,13 +123,14 @@ template <fixed_string Name, expression X, class Phase, class Place = TAGMA_FRES
     constexpr extent channels = X::spec.dims[X::rank - 1];
     const auto gamma = variable<Name / "gamma", T, channels>(ones);
     const auto beta = variable<Name / "beta", T, channels>(zeros);
-    const auto mean = variable<Name / "moving_mean", T, channels>(zeros, not_trainable);
-    const auto variance = variable<Name / "moving_variance", T, channels>(ones, not_trainable);
-    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
+    using S = detail::statistic_of<X>;
+    const auto mean = variable<Name / "moving_mean", S, channels>(zeros, not_trainable);
+    const auto variance = variable<Name / "moving_variance", S, channels>(ones, not_trainable);
+    const auto tiny = detail::named_literal<Name / "epsilon", detail::statistic_of<X>>(epsilon);
     if constexpr (std::is_same_v<Phase, inference_phase>) {
       return detail::make_node<op::normalize_by, ir::attributes<0>{}, Place>(x, gamma, beta, mean, variance, tiny);
     } else {
-      const auto share = detail::named_literal<Name / "momentum", T>(1 - momentum);
+      const auto share = detail::named_literal<Name / "momentum", S>(1 - momentum);
       return detail::make_node<op::normalize_and_learn, detail::axes_of_channels<X::rank>, Place>(
           x, gamma, beta, tiny, mean, variance, share);
     }
@@ -170,7 +172,7 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     constexpr extent features = X::spec.dims[X::rank - 1];
     const auto gamma = variable<Name / "gamma", T, features>(ones);
     const auto beta = variable<Name / "beta", T, features>(zeros);
-    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
+    const auto tiny = detail::named_literal<Name / "epsilon", detail::statistic_of<X>>(epsilon);
     return detail::make_node<op::normalize, detail::last_axis<X::rank>, Place>(x, gamma, beta, tiny);
   }
 }

@@ -28,7 +28,7 @@ namespace op {
 
 // One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
 
-/// Inputs: x, gamma, beta, epsilon. Attribute: groups.
+/// Inputs: x, gamma, beta, epsilon, which is of the type of statistics. Attribute: groups.
 struct normalize_groups : composition<16> {
   static constexpr const char* name = "normalize_groups";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -43,14 +43,16 @@ struct normalize_groups : composition<16> {
     const ir::attribute axes = ((ir::attribute{1} << dims.rank) - 1 - (ir::attribute{1} << (dims.rank - 1)) - 1) |
                                (ir::attribute{1} << dims.rank);
     const ir::node_id both = e.emit_with(moments{}, ir::pack_attributes(axes, axes), x);
-    const ir::node_id centred = e.emit(subtract{}, x, e.g.emit_output(both, 0));
-    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, e.g.emit_output(both, 1), e.in(3)));
-    const ir::node_id flat = e.emit(reshape{}, e.emit(multiply{}, centred, inverse), e.in(0));
+    const ir::node_id mean = e.g.emit_output(both, 0), power = e.g.emit_output(both, 1);
+    const ir::node_id centred = e.emit(subtract{}, with_type(e, e.g.spec(mean).type, x), mean);
+    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, e.in(3)));
+    const ir::node_id normalised = with_type(e, e.in_spec(0).type, e.emit(multiply{}, centred, inverse));
+    const ir::node_id flat = e.emit(reshape{}, normalised, e.in(0));
     e.result = e.emit(add{}, e.emit(multiply{}, flat, e.in(1)), e.in(2));
   }
 };
 
-/// Inputs: x, gamma, epsilon. Squares of narrow elements would leave their range, so these are widened first.
+/// Inputs: x, gamma, epsilon, which is of the type of statistics.
 struct normalize_root : composition<11> {
   static constexpr const char* name = "normalize_root";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -59,15 +61,11 @@ struct normalize_root : composition<11> {
   }
   static constexpr void expand(auto& e) {
     const dtype type = e.in_spec(0).type;
-    const bool narrow = type == dtype::float16 || type == dtype::bfloat16;
-    const auto to = [&](dtype wanted, ir::node_id x) {
-      return narrow ? e.emit_with(cast{}, ir::pack_attributes(wanted), x) : x;
-    };
     const ir::attribute last = ir::attribute{1} << (e.in_spec(0).dims.rank - 1);
-    const ir::node_id x = to(dtype::float32, e.in(0));
+    const ir::node_id x = with_type(e, statistics_type(type), e.in(0));
     const ir::node_id power = mean::of(e, e.emit(square{}, x), last, last);
-    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, to(dtype::float32, e.in(2))));
-    e.result = e.emit(multiply{}, to(type, e.emit(multiply{}, x, inverse)), e.in(1));
+    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, power, e.in(2)));
+    e.result = e.emit(multiply{}, with_type(e, type, e.emit(multiply{}, x, inverse)), e.in(1));
   }
 };
 
@@ -98,7 +96,7 @@ template <fixed_string Name, extent Groups, expression X, class Place = TAGMA_FR
     constexpr extent channels = X::spec.dims[X::rank - 1];
     const auto gamma = variable<Name / "gamma", T, channels>(ones);
     const auto beta = variable<Name / "beta", T, channels>(zeros);
-    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
+    const auto tiny = detail::named_literal<Name / "epsilon", detail::statistic_of<X>>(epsilon);
     return detail::make_node<op::normalize_groups, ir::pack_attributes(Groups), Place>(x, gamma, beta, tiny);
   }
 }
@@ -127,7 +125,7 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
   if constexpr (diagnose::channels_are_static<s> && diagnose::is_floating_point<s>) {
     using T = typename X::element_type;
     const auto gamma = variable<Name / "gamma", T, X::spec.dims[X::rank - 1]>(ones);
-    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
+    const auto tiny = detail::named_literal<Name / "epsilon", detail::statistic_of<X>>(epsilon);
     return detail::make_node<op::normalize_root, ir::attributes<0>{}, Place>(x, gamma, tiny);
   }
 }

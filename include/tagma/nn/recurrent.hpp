@@ -39,6 +39,9 @@ template <bool AllSteps>
 }
 
 namespace diagnose {
+/// Nothing stands beside the sequence of a recurrent layer.
+template <class Second>
+inline constexpr bool belongs_to_sequence = false;
 /// The input of a recurrent layer has a batch axis, a time axis and a feature axis.
 template <bool Unrolled, class X>
 inline constexpr bool is_sequence = X::value.dims.rank == 3 &&
@@ -237,13 +240,18 @@ template <class Cell, extent Units, bool AllSteps, bool Unrolled, class Place, c
 
 }  // namespace detail
 
+#define TAGMA_TAKES_ONE_SEQUENCE(Who, Second)          \
+  static_assert(diagnose::belongs_to_sequence<Second>, \
+                "TAGMA-E318 " Who                      \
+                ": takes one sequence, and begins with zeros; with a state or a mask of your own it is tagma::scan")
+
 /// Recurrent layers. Their state begins with zeros.
 /// @tparam Name begins the names of the variables
 /// @tparam Units outputs of each step
 /// @param x [batch, time, features], floating; features static, and time too if the layer is unrolled
 /// @param output `last_output` gives [batch, units], `return_sequences` [batch, time, units]; either `| unrolled`
 /// @param initial initializer of the kernels
-/// Raise TAGMA-E145 if x is no such sequence, TAGMA-E014 if it is not floating.
+/// Raise TAGMA-E145 if x is no such sequence, TAGMA-E014 if it is not floating, TAGMA-E318 with a second tensor.
 /// @{
 
 /// h = tanh([x, h] * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias". TensorFlow's BasicRNNCell.
@@ -265,6 +273,11 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false, 
 template <extent... Sizes, class... Rest>
 auto rnn(detail::meant_as_input, const Rest&...) {
   TAGMA_NEEDS_SIZES("rnn", "<\"name\", 32>(x)", Rest...);
+}
+/// With a second tensor: TAGMA-E318.
+template <fixed_string Name, extent Units, expression E, expression Second, class... Rest>
+auto rnn(const E&, const Second&, const Rest&...) {
+  TAGMA_TAKES_ONE_SEQUENCE("rnn", Second);
 }
 
 /// The gated recurrent unit of Cho et al. 2014, as TensorFlow's GRUCell has it: the reset gate acts before the product.
@@ -297,6 +310,11 @@ template <extent... Sizes, class... Rest>
 auto gru(detail::meant_as_input, const Rest&...) {
   TAGMA_NEEDS_SIZES("gru", "<\"name\", 32>(x)", Rest...);
 }
+/// With a second tensor: TAGMA-E318.
+template <fixed_string Name, extent Units, expression E, expression Second, class... Rest>
+auto gru(const E&, const Second&, const Rest&...) {
+  TAGMA_TAKES_ONE_SEQUENCE("gru", Second);
+}
 
 /// Long short-term memory, Hochreiter and Schmidhuber 1997, as TensorFlow's LSTMCell has it, without peepholes:
 ///
@@ -325,8 +343,14 @@ template <extent... Sizes, class... Rest>
 auto lstm(detail::meant_as_input, const Rest&...) {
   TAGMA_NEEDS_SIZES("lstm", "<\"name\", 32>(x)", Rest...);
 }
+/// With a second tensor: TAGMA-E318.
+template <fixed_string Name, extent Units, expression E, expression Second, class... Rest>
+auto lstm(const E&, const Second&, const Rest&...) {
+  TAGMA_TAKES_ONE_SEQUENCE("lstm", Second);
+}
 /// @}
 
 }  // namespace tagma
 
+#undef TAGMA_TAKES_ONE_SEQUENCE
 #undef TAGMA_NEEDS_SEQUENCE

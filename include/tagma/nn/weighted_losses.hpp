@@ -29,7 +29,8 @@ namespace op {
 
 // One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
 
-/// sum(w * x) / sum(w), 0 where the weights add up to 0. Inputs: values, weights.
+/// sum(w * x) / sum(w), whose sums are of the type of statistics; 0 where the weights add up to 0. Inputs: values,
+/// weights.
 struct weighted_mean : composition<14> {
   static constexpr const char* name = "weighted_mean";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -39,14 +40,17 @@ struct weighted_mean : composition<14> {
   static constexpr void expand(auto& e) {
     const int rank = e.in_spec(0).dims.rank, given = e.in_spec(1).dims.rank;
     const ir::attribute added = (ir::attribute{1} << rank) - (ir::attribute{1} << given);
-    const ir::node_id wide = e.emit_with(expand_dims{}, ir::pack_attributes(added), e.in(1));
-    const ir::node_id weights = e.emit(broadcast_like{}, wide, e.in(0));
-    const ir::node_id above = mean_loss::sum_of_all(e, e.emit(multiply{}, e.in(0), weights));
+    const dtype type = e.in_spec(0).type, wide = statistics_type(type);
+    const ir::node_id values = with_type(e, wide, e.in(0));
+    const ir::node_id own = e.emit_with(expand_dims{}, ir::pack_attributes(added), with_type(e, wide, e.in(1)));
+    const ir::node_id weights = e.emit(broadcast_like{}, own, values);
+    const ir::node_id above = mean_loss::sum_of_all(e, e.emit(multiply{}, values, weights));
     const ir::node_id below = mean_loss::sum_of_all(e, weights);
-    const ir::node_id nothing = e.emit(equal{}, below, e.constant(0));
-    const ir::node_id safe = e.emit(select{}, nothing, e.constant(1), below);
+    const ir::node_id zero = with_type(e, wide, e.constant(0)), one = with_type(e, wide, e.constant(1));
+    const ir::node_id nothing = e.emit(equal{}, below, zero);
+    const ir::node_id safe = e.emit(select{}, nothing, one, below);
     const ir::node_id mean_of_them = e.emit(divide{}, above, safe);
-    e.result = e.emit(select{}, nothing, e.constant(0), mean_of_them);
+    e.result = with_type(e, type, e.emit(select{}, nothing, zero, mean_of_them));
   }
 };
 

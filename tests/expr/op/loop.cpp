@@ -30,6 +30,40 @@ TEST_CASE("sequences of different lengths, and carried values that change their 
                     Catch::Contains("the sequences have different lengths"));
 }
 
+TEST_CASE("what is emitted with fewer axes than the sequences have is along the last of its own") {
+  const auto seq = tg::placeholder<"seq", double, 2, tg::dyn>();
+  const auto cube = tg::placeholder<"cube", double, 2, 3, tg::dyn>();
+  const auto [total, losses] =
+      tg::scan(tg::carry(tg::zeros_like(tg::sum<1>(seq))), tg::over<1>(seq), [](auto c, auto e) {
+        const auto next = c + e;
+        return tg::next(next).emit(tg::sum(next));
+      });
+  const auto [rows] = tg::scan(tg::carry(), tg::over<2>(cube), [](auto e) { return tg::next().emit(tg::sum<1>(e)); });
+  static_assert(decltype(losses)::spec.dims == tg::shape{tg::dyn} &&
+                decltype(rows)::spec.dims == tg::shape{2, tg::dyn});
+  const auto slope = tg::gradient(tg::mean(losses), seq);
+  const auto weights = tg::gradient(tg::sum(tg::square(rows)), cube);
+  const auto program =
+      tg::compile([=, losses_ = losses, rows_ = rows] { return tg::outputs(losses_, slope, rows_, weights); });
+  tg::session s(program);
+  const tg::tensor<double> xs(tg::shape{2, 3}, {1, 2, 4, 2, 5, 7});
+  const auto found = s.run(losses, seq = xs);
+  REQUIRE(found.dims() == tg::shape{3});
+  CHECK((found[0] == 3 && found[1] == 10 && found[2] == 21));
+  const auto by = s.run(slope, seq = xs);
+  for (tg::extent i = 0; i < 6; ++i) CHECK(by[i] == Approx(1 - static_cast<double>(i % 3) / 3));
+  const auto cubes = numbers({2, 3, 4}, 1);
+  const auto [sums, dcube] = s.run(tg::fetch(rows, weights), cube = cubes);
+  REQUIRE(sums.dims() == tg::shape{2, 4});
+  for (tg::extent n = 0; n < 2; ++n)
+    for (tg::extent t = 0; t < 4; ++t) {
+      double sum = 0;
+      for (tg::extent i = 0; i < 3; ++i) sum += cubes[(n * 3 + i) * 4 + t];
+      CHECK(sums[n * 4 + t] == Approx(sum));
+      CHECK(dcube[n * 12 + t] == Approx(2 * sum));
+    }
+}
+
 TEST_CASE("results of loops may be fed, as what is in front of them") {
   const auto first = tg::sin(h0);
   const auto [last, all] = tg::scan(tg::carry(first), tg::over(x), [](auto h, auto e) {

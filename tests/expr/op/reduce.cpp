@@ -49,6 +49,34 @@ TEST_CASE("gradients of reductions, with and without their axes") {
                            spread_out({2, 3, 4}));
 }
 
+TEST_CASE("the gradient of a product by an element is the product of the others, also of zeros") {
+  const auto v = tg::placeholder<"v", double, tg::dyn, 3>();
+  const auto loss = tg::sum(tg::sin(tg::product<1>(v)));
+  const auto slope = tg::gradient(loss, v);
+  const auto by_product = tg::gradient(tg::sum(tg::product<1>(v)), v);
+  tg::session session(tg::compile([=] { return tg::outputs(loss, slope, by_product); }));
+  const tg::tensor<double> some(tg::shape{4, 3}, {0, 2, 3, 5, 0, 0, 2, 3, 4, 0, 0, 0});
+  const double expected[] = {6, 0, 0, 0, 0, 0, 12, 8, 6, 0, 0, 0};
+  const auto found = session.run(by_product, v = some);
+  for (tg::extent i = 0; i < 12; ++i) CHECK(found[i] == expected[i]);
+  tg::test::check_gradient([&](const auto& at) { return session.run(tg::fetch(loss, slope), v = at); }, some);
+}
+
+TEST_CASE("means of float16 are numbers where their sums are not") {
+  const auto h = tg::placeholder<"h", tg::float16, tg::dyn, 4>();
+  const auto all = tg::mean(h);
+  const auto columns = tg::mean<0>(h, tg::keep_dims);
+  const auto slope = tg::gradient(tg::sum(tg::square(columns)), h);
+  tg::session session(tg::compile([=] { return tg::outputs(all, columns, slope); }));
+  tg::tensor<tg::float16> tens(tg::shape{70'000, 4});
+  for (tg::extent i = 0; i < 280'000; ++i) tens[i] = tg::float16(static_cast<float>(10 + i % 4));
+  const auto [mean, each, by] = session.run(tg::fetch(all, columns, slope), h = tens);
+  CHECK(static_cast<float>(mean) == 11.5f);
+  REQUIRE(each.dims() == tg::shape{1, 4});
+  for (tg::extent c = 0; c < 4; ++c) CHECK(static_cast<float>(each[c]) == static_cast<float>(10 + c));
+  CHECK(static_cast<float>(by[0]) == Approx(20.0 / 70'000).epsilon(1e-3));
+}
+
 TEST_CASE("gradients over a dynamic axis know its extent when the program runs") {
   const auto loss = tg::mean(tg::square(d - tg::mean<0>(d))) + tg::sum(tg::square(tg::mean<1>(d)));
   const auto slope = tg::gradient(loss, d);

@@ -75,12 +75,14 @@ template <int Axis, class Place, class E>
   else
     return make_node<op::transpose, axis_to_front<E::rank, Axis>, Place>(e);
 }
+/// The last axis, where elements have fewer axes than those of the sequences.
 template <int Axis, class Place, class E>
 [[nodiscard]] constexpr auto time_back(const E& e) {
-  if constexpr (Axis == 0)
+  constexpr int axis = Axis < E::rank ? Axis : E::rank - 1;
+  if constexpr (axis == 0)
     return e;
   else
-    return make_node<op::transpose, front_to_axis<E::rank, Axis>, Place>(e);
+    return make_node<op::transpose, front_to_axis<E::rank, axis>, Place>(e);
 }
 
 }  // namespace detail
@@ -223,7 +225,7 @@ inline constexpr bool sound_sequences = diagnose::are_sequences<Axis, typename X
 /// @param over `tagma::over<Axis>(...)`; every length may be `dyn`, they must be equal in a run
 /// @param body takes handles: what is carried, then the elements
 /// @return a tuple: the carried values behind the last iteration, then what was handed out by `emit`, with the axis of
-/// the iterations where the sequences have it
+/// the iterations where the sequences have it, or last, if there are fewer axes
 /// Raises TAGMA-E200 to TAGMA-E203; and when the program is compiled TAGMA-E204 to TAGMA-E206.
 template <extent Length = dyn, bool Reversed = false, int Axis, class... Init, class... X, class Body,
           class Place = TAGMA_FRESH_TYPE(Body),

@@ -9,41 +9,26 @@
 #include "tagma/expr/rules.hpp"
 
 namespace tagma {
-namespace op {
-
-/// The mean and the mean of squared deviations from it, in one pass over memory. Attributes as those of `sum`.
-struct moments : reduction {
-  static constexpr const char* name = "moments";
-  static constexpr int outputs = 2;
-  static constexpr void takes(auto& t) { t.inputs(1), t.float_at(0), takes_axes(t); }
-  /// dmean / n + dvariance * 2 / n * (x - mean)
-  static constexpr void gradient(auto& g) {
-    const ir::node_id share = g.emit_with(fraction{}, ir::pack_attributes(g.attr(0)), g.in(0));
-    ir::node_id by_mean = ir::no_node, by_variance = ir::no_node;
-    if (g.upstream_of(0) != ir::no_node) by_mean = spread(g, g.emit(multiply{}, g.upstream_of(0), share));
-    if (g.upstream_of(1) != ir::no_node) {
-      const ir::node_id twice = g.emit(add{}, share, share);
-      const ir::node_id scale = spread(g, g.emit(multiply{}, g.upstream_of(1), twice));
-      const ir::node_id centred = g.emit(subtract{}, g.in(0), spread(g, g.output(0)));
-      by_variance = g.emit(multiply{}, centred, scale);
-    }
-    if (by_mean == ir::no_node || by_variance == ir::no_node)
-      g.set(0, by_mean == ir::no_node ? by_variance : by_mean);
-    else
-      g.set(0, g.emit(add{}, by_mean, by_variance));
-  }
-};
-
-}  // namespace op
-
 namespace detail {
+
+/// Both moments with elements like those of `E`, rounded where they have 16 bits.
+template <class Place, class E, class Mean, class Variance>
+[[nodiscard]] constexpr auto moments_like(const E&, const std::tuple<Mean, Variance>& both) {
+  if constexpr (std::is_same_v<typename E::element_type, typename Mean::element_type>) {
+    return both;
+  } else {
+    constexpr auto type = ir::pack_attributes(E::spec.type);
+    return std::make_tuple(make_node<op::cast, type, part<Place, 0>>(std::get<0>(both)),
+                           make_node<op::cast, type, part<Place, 1>>(std::get<1>(both)));
+  }
+}
 
 template <bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_moments(const E& e) {
   if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...> &&
                 diagnose::is_floating_point<typename E::spec_type>) {
     constexpr op::attribute_mask mask = axis_mask<E::rank, Axes...>;
-    return make_nodes<op::moments, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e);
+    return moments_like<Place>(e, make_nodes<op::moments, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e));
   }
 }
 

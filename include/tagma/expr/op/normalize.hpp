@@ -32,12 +32,21 @@ namespace normalization {
 constexpr ir::node_id moments_of(auto& e, int i = 0) {
   return e.emit_with(moments{}, ir::pack_attributes(e.attr(0), e.attr(1)), e.in(i));
 }
-/// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean.
+/// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean. Elements of 16 bits are normalised as
+/// floats, of which moments are, and scaled and shifted as what they are.
 constexpr ir::node_id scale_and_shift(auto& e, ir::node_id centred, ir::node_id variance, ir::node_id gamma,
                                       ir::node_id beta, ir::node_id epsilon) {
   const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, variance, epsilon));
-  const ir::node_id scaled = e.emit(multiply{}, centred, e.emit(multiply{}, inverse, gamma));
+  const dtype type = e.g.spec(gamma).type;
+  const ir::node_id scaled = e.g.spec(inverse).type == type
+                                 ? e.emit(multiply{}, centred, e.emit(multiply{}, inverse, gamma))
+                                 : e.emit(multiply{}, with_type(e, type, e.emit(multiply{}, centred, inverse)), gamma);
   return e.emit(add{}, scaled, beta);
+}
+/// Input 0, less the first of its moments.
+constexpr ir::node_id centre(auto& e, ir::node_id both) {
+  const ir::node_id mean = e.g.emit_output(both, 0);
+  return e.emit(subtract{}, with_type(e, e.g.spec(mean).type, e.in(0)), mean);
 }
 
 }  // namespace normalization
@@ -47,10 +56,12 @@ struct variance : composition<8> {
   static constexpr const char* name = "variance";
   static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
-  static constexpr void expand(auto& e) { e.result = e.g.emit_output(normalization::moments_of(e), 1); }
+  static constexpr void expand(auto& e) {
+    e.result = with_type(e, e.in_spec(0).type, e.g.emit_output(normalization::moments_of(e), 1));
+  }
 };
 
-/// Inputs: x, gamma, beta, epsilon.
+/// Inputs: x, gamma, beta, epsilon, which is of the type of statistics.
 struct normalize : composition<13> {
   static constexpr const char* name = "normalize";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -59,13 +70,14 @@ struct normalize : composition<13> {
   }
   static constexpr void expand(auto& e) {
     const ir::node_id both = normalization::moments_of(e);
-    const ir::node_id centred = e.emit(subtract{}, e.in(0), e.g.emit_output(both, 0));
+    const ir::node_id centred = normalization::centre(e, both);
     e.result = normalization::scale_and_shift(e, centred, e.g.emit_output(both, 1), e.in(1), e.in(2), e.in(3));
   }
 };
 
 /// The same, of a layer that keeps moving averages: who trains it moves them towards the moments of the batch, a -= (a
-/// - moment) * share. Inputs: x, gamma, beta, epsilon, the moving mean, the moving variance, the share of the batch.
+/// - moment) * share. Inputs: x, gamma, beta, epsilon, the moving mean, the moving variance, the share of the batch;
+/// the last four are of the type of statistics.
 struct normalize_and_learn : composition<13> {
   static constexpr const char* name = "normalize_and_learn";
   static constexpr std::uint64_t parameters = 0b110;
@@ -91,12 +103,17 @@ struct normalize_and_learn : composition<13> {
   /// Moves input `i`, which is read as it is behind what changed it before.
   static constexpr ir::node_id move(auto& e, int i, ir::node_id moment, ir::node_id is_there) {
     ir::node_id way = e.emit(subtract{}, e.in(inputs + i), moment);
-    if (is_there != ir::no_node) way = e.emit(select{}, is_there, way, e.constant(0));
+    if (is_there != ir::no_node) {
+      const ir::node_id zero = with_type(e, e.g.spec(way).type, e.constant(0));
+      way = e.emit(select{}, is_there, way, zero);
+    }
     return e.emit(assign_sub{}, e.in(i), e.emit(multiply{}, way, e.in(6)));
   }
 };
 
-/// The same by a given mean and variance. Inputs: x, gamma, beta, mean, variance, epsilon.
+/// The same by a given mean and variance. Inputs: x, gamma, beta, mean, variance, epsilon, which is of the type of
+/// statistics. Of elements of 16 bits the factor of each channel is rounded, and not what is scaled, so that a
+/// convolution may take it in.
 struct normalize_by : composition<6> {
   static constexpr const char* name = "normalize_by";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
@@ -104,8 +121,11 @@ struct normalize_by : composition<6> {
     return nullptr;
   }
   static constexpr void expand(auto& e) {
-    const ir::node_id centred = e.emit(subtract{}, e.in(0), e.in(3));
-    e.result = normalization::scale_and_shift(e, centred, e.in(4), e.in(1), e.in(2), e.in(5));
+    const dtype type = e.in_spec(0).type, wide = statistics_type(type);
+    const ir::node_id centred = e.emit(subtract{}, e.in(0), with_type(e, type, e.in(3)));
+    const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, with_type(e, wide, e.in(4)), e.in(5)));
+    const ir::node_id scale = with_type(e, type, e.emit(multiply{}, inverse, with_type(e, wide, e.in(1))));
+    e.result = e.emit(add{}, e.emit(multiply{}, centred, scale), e.in(2));
   }
 };
 
@@ -117,6 +137,10 @@ template <class X, class... Parameter>
 inline constexpr bool is_normalization = (diagnose::is_floating_point<X> && ... &&
                                           (diagnose::same_element_type<X, Parameter> &&
                                            diagnose::is_per_channel<X, Parameter>));
+
+/// The type in which statistics of the elements of `X` are formed.
+template <class X>
+using statistic_of = element_of<op::statistics_type(X::spec.type)>;
 
 /// All axes but the last, which is dropped; the last alone, which stays.
 template <int Rank>
@@ -155,8 +179,9 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
   if constexpr (X::rank >= 2 &&
                 detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
     constexpr auto axes = detail::axes_of_channels<X::rank>;
-    const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 3>, 0>(epsilon);
-    const auto [mean, variance] = detail::make_nodes<op::moments, axes, detail::part<Place, 0>>(x);
+    const auto tiny = detail::literal_at<detail::statistic_of<X>, detail::part<Place, 3>, 0>(epsilon);
+    const auto [mean, variance] = detail::moments_like<detail::part<Place, 1>>(
+        x, detail::make_nodes<op::moments, axes, detail::part<Place, 0>>(x));
     const auto output = detail::make_node<op::normalize, axes, detail::part<Place, 2>>(x, gamma, beta, tiny);
     return batch_moments<std::remove_cv_t<decltype(output)>, std::remove_cv_t<decltype(mean)>,
                          std::remove_cv_t<decltype(variance)>>{output, mean, variance};
@@ -174,7 +199,7 @@ template <expression X, expression Gamma, expression Beta, expression Mean, expr
                        typename Mean::spec_type, typename Variance::spec_type);
   if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type,
                                          typename Mean::spec_type, typename Variance::spec_type>) {
-    const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 0>, 0>(epsilon);
+    const auto tiny = detail::literal_at<detail::statistic_of<X>, detail::part<Place, 0>, 0>(epsilon);
     return detail::make_node<op::normalize_by, ir::attributes<0>{}, detail::part<Place, 1>>(x, gamma, beta, mean,
                                                                                             variance, tiny);
   }
@@ -190,7 +215,7 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
 [[nodiscard]] constexpr auto layer_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
   TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type);
   if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
-    const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 0>, 0>(epsilon);
+    const auto tiny = detail::literal_at<detail::statistic_of<X>, detail::part<Place, 0>, 0>(epsilon);
     return detail::make_node<op::normalize, detail::last_axis<X::rank>, detail::part<Place, 1>>(x, gamma, beta, tiny);
   }
 }

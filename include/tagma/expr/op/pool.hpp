@@ -127,6 +127,9 @@ constexpr void average_pool::gradient(auto& g) {
 }  // namespace op
 
 namespace diagnose {
+/// A window stands in angle brackets, since extents follow from it.
+template <class... Argument>
+inline constexpr bool has_window = false;
 /// Windows are at least one element large, strides positive, and no window lies in the padding alone.
 template <window Size, pool_options Options>
 inline constexpr bool pool_options_are_valid =
@@ -190,12 +193,18 @@ template <class Op, window Size, pool_options Options, class Place, class X>
 /// @param x images, [batch, height, width, channels], floating
 /// @return [batch, positions down, positions across, channels]
 /// Raises TAGMA-E120 for a wrong rank, TAGMA-E123 if the window is larger than the images, TAGMA-E126 for impossible
-/// options.
+/// options, TAGMA-E317 without a window.
 template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto max_pool(const X& x) {
   constexpr pool_options options = detail::pool_steps<Size, Options>;
   TAGMA_NEEDS_WINDOW(typename X::spec_type, Size, options);
   return detail::make_pool<op::max_pool, Size, options, Place>(x);
+}
+/// Without a window, or with one behind the images: TAGMA-E317.
+template <expression X, class... Rest>
+auto max_pool(const X&, const Rest&...) {
+  static_assert(diagnose::has_window<X, Rest...>,
+                "TAGMA-E317 max_pool: the window is a template argument: tagma::max_pool<2>(x)");
 }
 
 /// The mean of each window; padding does not count. Everything else as `max_pool`.
@@ -204,6 +213,12 @@ template <window Size, pool_options Options = pool_options{}, expression X, clas
   constexpr pool_options options = detail::pool_steps<Size, Options>;
   TAGMA_NEEDS_WINDOW(typename X::spec_type, Size, options);
   return detail::make_pool<op::average_pool, Size, options, Place>(x);
+}
+/// Without a window, or with one behind the images: TAGMA-E317.
+template <expression X, class... Rest>
+auto average_pool(const X&, const Rest&...) {
+  static_assert(diagnose::has_window<X, Rest...>,
+                "TAGMA-E317 average_pool: the window is a template argument: tagma::average_pool<2>(x)");
 }
 
 /// The mean of every channel over height and width. Raises TAGMA-E120 for a wrong rank.

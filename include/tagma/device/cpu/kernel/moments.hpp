@@ -65,13 +65,13 @@ struct moments_of_row {
 /// Mean and variance of each of many rows that are a block at most.
 template <class T>
 struct moments_of_rows {
-  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, T* mean, T* variance) {
-    using C = compute_t<T>;
+  using C = compute_t<T>;
+  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, C* mean, C* variance) {
     for (std::int64_t r = 0; r < rows; ++r) {
       double found[2]{};
       moments_of_row<T>::run(from + r * n, n, found, r + 1 < rows ? n : 0);
-      if (mean != nullptr) mean[r] = T(static_cast<C>(found[0]));
-      if (variance != nullptr) variance[r] = T(static_cast<C>(found[1] / static_cast<double>(n)));
+      if (mean != nullptr) mean[r] = static_cast<C>(found[0]);
+      if (variance != nullptr) variance[r] = static_cast<C>(found[1] / static_cast<double>(n));
     }
   }
 };
@@ -260,8 +260,8 @@ void moments(const kernel_args& args, const run_context& context) {
   const moments_plan& plan = state.plan;
   const std::int64_t results = plan.results();
   if (results == 0) return;
-  T* const mean = args.outs[0].as<T>();
-  T* const variance = args.outs[1].as<T>();
+  auto* const mean = args.outs[0].as<compute_t<T>>();
+  auto* const variance = args.outs[1].as<compute_t<T>>();
   if (plan.is_of_rows())
     return over_pieces(results, plan.last * static_cast<std::int64_t>(sizeof(T)) * 4, context,
                        [&](std::int64_t first, std::int64_t last) {
@@ -295,8 +295,8 @@ void moments(const kernel_args& args, const run_context& context) {
   }
   const double n = static_cast<double>(plan.joined());
   for (std::int64_t i = 0; i < results; ++i) {
-    if (mean != nullptr) mean[i] = T(static_cast<compute_t<T>>(n > 0 ? means[i] : 0 / n));
-    if (variance != nullptr) variance[i] = T(static_cast<compute_t<T>>(squares[i] / n));
+    if (mean != nullptr) mean[i] = static_cast<compute_t<T>>(n > 0 ? means[i] : 0 / n);
+    if (variance != nullptr) variance[i] = static_cast<compute_t<T>>(squares[i] / n);
   }
 }
 
@@ -304,8 +304,8 @@ void moments(const kernel_args& args, const run_context& context) {
 
 template <>
 struct kernel<on_cpu, ir::key<op::moments>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::moments<stored<Out>>, &cpu::detail::prepare_moments<stored<Out>>};
+  template <dtype, dtype, dtype In>
+  static constexpr kernel_entry entry{&cpu::detail::moments<stored<In>>, &cpu::detail::prepare_moments<stored<In>>};
 };
 
 }  // namespace tagma::device

@@ -33,13 +33,12 @@ struct join_moments {
   }
 };
 
-template <class T>
+template <class C>
 struct moments_body {
-  using C = compute_t<T>;
   struct arguments {
     const some_moments<C>* from;
-    T* mean;
-    T* variance;
+    C* mean;
+    C* variance;
     std::int64_t count;
     C joined;
   };
@@ -47,15 +46,16 @@ struct moments_body {
     for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
       const some_moments<C> v = a.from[i];
       const C variance = v.squares / a.joined;  // of no elements, NaN
-      if (a.mean != nullptr) a.mean[i] = narrow<T>(a.joined > C(0) ? v.far + v.mean : variance);
-      if (a.variance != nullptr) a.variance[i] = narrow<T>(variance);
+      if (a.mean != nullptr) a.mean[i] = a.joined > C(0) ? v.far + v.mean : variance;
+      if (a.variance != nullptr) a.variance[i] = variance;
     }
   }
 };
 
 template <class T>
 struct moments_kernel {
-  using join = join_moments<compute_t<T>>;
+  using C = compute_t<T>;
+  using join = join_moments<C>;
   using value = typename join::value;
 
   static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
@@ -67,9 +67,8 @@ struct moments_kernel {
     if (p.results == 0) return;
     auto* const found = reinterpret_cast<value*>(resources_of(context).workspace() + behind(p));
     reduce<join>(args.in[0].as<const T>(), found, p, context);
-    launch<moments_body<T>>(
-        geometry::over(p.results), context,
-        {found, args.outs[0].as<T>(), args.outs[1].as<T>(), p.results, static_cast<compute_t<T>>(p.joined)});
+    launch<moments_body<C>>(geometry::over(p.results), context,
+                            {found, args.outs[0].as<C>(), args.outs[1].as<C>(), p.results, static_cast<C>(p.joined)});
   }
   static constexpr kernel_entry entry{&run, &prepare};
 
@@ -82,8 +81,8 @@ struct moments_kernel {
 
 template <>
 struct kernel<on_cuda, ir::key<op::moments>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = cuda::detail::moments_kernel<stored<Out>>::entry;
+  template <dtype, dtype, dtype In>
+  static constexpr kernel_entry entry = cuda::detail::moments_kernel<stored<In>>::entry;
 };
 
 }  // namespace tagma::device
