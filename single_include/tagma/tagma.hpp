@@ -5389,15 +5389,17 @@ struct cos : elementwise {
 };
 constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(cos{}, g.in(0)))); }
 
-/// x to the power y. The gradient by x is zero where y is, that by y where x is not positive.
+/// x to the power y. The gradient by x is zero where both are, that by y where x is not positive.
 struct power : elementwise {
   static constexpr const char* name = "power";
   static constexpr void takes(auto& t) { t.floats(2); }
   static constexpr void gradient(auto& g) {
     const auto zero = g.constant(0), one = g.constant(1);
-    const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), one));
-    const auto times = g.emit(multiply{}, g.in(1), lower), is_zero = g.emit(equal{}, g.in(1), zero);
-    g.set(0, g.emit(multiply{}, g.upstream, g.emit(select{}, is_zero, zero, times)));
+    // Of 0 to the power 0, as if it were 1 to that power, so that 0 is not multiplied by infinity.
+    const auto no_zero = g.emit(select{}, g.emit(equal{}, g.in(0), zero), one, g.in(0));
+    const auto base = g.emit(select{}, g.emit(equal{}, g.in(1), zero), no_zero, g.in(0));
+    const auto lower = g.emit(power{}, base, g.emit(subtract{}, g.in(1), one));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
     const auto positive = g.emit(greater{}, g.in(0), zero);
     const auto logarithm = g.emit(log{}, g.emit(select{}, positive, g.in(0), one));
     const auto by_power = g.emit(select{}, positive, g.emit(multiply{}, g.self, logarithm), zero);
@@ -5556,7 +5558,7 @@ inline constexpr auto relu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(cons
 // ---- tagma/expr/op/reduce.hpp
 
 /// @file
-/// Reductions over chosen axes: sum, mean, moments, product, maximum, minimum, argmax, argmin, all, any.
+/// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
 
 // ---- tagma/expr/op/composition.hpp
 
@@ -5664,49 +5666,18 @@ struct fraction {
   }
 };
 
-/// The mean and the mean of squared deviations from it, in one pass over memory, both of the type of statistics.
-/// Attributes as those of `sum`.
-struct moments : reduction {
-  static constexpr const char* name = "moments";
-  static constexpr int outputs = 2;
-  static constexpr void takes(auto& t) { t.inputs(1), t.float_at(0), takes_axes(t); }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    const char* problem = reduction::infer(a);
-    a.out.type = statistics_type(a.out.type);
-    return problem;
-  }
-  /// dmean / n + dvariance * 2 / n * (x - mean)
-  static constexpr void gradient(auto& g) {
-    const dtype type = g.in_spec(0).type;
-    const ir::node_id x = with_type(g, statistics_type(type), g.in(0));
-    const ir::node_id share = g.emit_with(fraction{}, ir::pack_attributes(g.attr(0)), x);
-    ir::node_id by_mean = ir::no_node, by_variance = ir::no_node;
-    if (g.upstream_of(0) != ir::no_node) by_mean = spread(g, g.emit(multiply{}, g.upstream_of(0), share));
-    if (g.upstream_of(1) != ir::no_node) {
-      const ir::node_id twice = g.emit(add{}, share, share);
-      const ir::node_id scale = spread(g, g.emit(multiply{}, g.upstream_of(1), twice));
-      const ir::node_id centred = g.emit(subtract{}, x, spread(g, g.output(0)));
-      by_variance = g.emit(multiply{}, centred, scale);
-    }
-    ir::node_id both = by_mean == ir::no_node ? by_variance : by_mean;
-    if (by_mean != ir::no_node && by_variance != ir::no_node) both = g.emit(add{}, by_mean, by_variance);
-    g.set(0, with_type(g, type, both));
-  }
-};
-
-/// The sum times one over the number of elements that it joins; of float16, whose sums may be too large, the first of
-/// their moments. Attributes as those of `sum`.
+/// The sum times one over the number of elements that it joins, both of the type of statistics. Attributes as those of
+/// `sum`.
 struct mean : composition<3> {
   static constexpr const char* name = "mean";
   static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute mask, ir::attribute keep) {
-    if (const dtype type = e.g.spec(x).type; type == dtype::float16) {
-      const ir::node_id both = e.emit_with(moments{}, ir::pack_attributes(mask, keep), x);
-      return with_type(e, type, e.g.emit_output(both, 0));
-    }
-    const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), x);
-    return e.emit(multiply{}, total, e.emit_with(fraction{}, ir::pack_attributes(mask), x));
+    const dtype type = e.g.spec(x).type;
+    const ir::node_id wide = with_type(e, statistics_type(type), x);
+    const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), wide);
+    const ir::node_id share = e.emit_with(fraction{}, ir::pack_attributes(mask), wide);
+    return with_type(e, type, e.emit(multiply{}, total, share));
   }
   static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.attr(0), e.attr(1)); }
 };
@@ -5727,22 +5698,29 @@ struct reduce_min : extreme {
   static constexpr const char* name = "reduce_min";
 };
 
-/// The gradient by an element is the product of the others: the product by the element, or, where one element alone is
-/// zero, there the product of the rest.
+/// The gradient by an element is the product of the others: the product by the element, where none is zero. Zeros are
+/// factors by themselves, whose sum is zero as well, but not what it changes by: second derivatives follow from it.
 struct product : reduction {
   static constexpr const char* name = "product";
   static constexpr void gradient(auto& g) {
     const auto type = ir::pack_attributes(g.in_spec(0).type);
     const auto axes = ir::pack_attributes(g.attr(0), g.attr(1));
-    const ir::node_id zero = g.constant(0), one = g.constant(1);
+    const ir::node_id zero = g.constant(0), one = g.constant(1), two = g.constant(2);
     const ir::node_id is_zero = g.emit(equal{}, g.in(0), zero);
     const ir::node_id factor = g.emit(select{}, is_zero, one, g.in(0));
     const ir::node_id zeros = g.emit_with(sum{}, axes, g.emit_with(cast{}, type, is_zero));
+    const ir::node_id sum_of_zeros = g.emit_with(sum{}, axes, g.emit(select{}, is_zero, g.in(0), zero));
     const ir::node_id rest = g.emit(multiply{}, g.upstream, g.emit_with(product{}, axes, factor));
-    const ir::node_id without = g.emit(select{}, g.emit(equal{}, zeros, zero), rest, zero);
-    const ir::node_id with_one = g.emit(select{}, g.emit(equal{}, zeros, one), rest, zero);
-    const ir::node_id others = g.emit(divide{}, spread(g, without), factor);
-    g.set(0, g.emit(select{}, is_zero, spread(g, with_one), others));
+    const ir::node_id less = g.emit(multiply{}, rest, sum_of_zeros);
+    const ir::node_id has_none = g.emit(equal{}, zeros, zero), has_one = g.emit(equal{}, zeros, one);
+    const ir::node_id has_two = g.emit(equal{}, zeros, two);
+    const ir::node_id whole = g.emit(select{}, has_none, rest, g.emit(select{}, has_one, less, zero));
+    const ir::node_id by_others = g.emit(divide{}, spread(g, whole), factor);
+    const ir::node_id of_two = g.emit(select{}, has_two, rest, zero), of_one = g.emit(select{}, has_one, rest, zero);
+    const ir::node_id other_zero = g.emit(subtract{}, spread(g, sum_of_zeros), g.in(0));
+    const ir::node_id both = g.emit(multiply{}, spread(g, of_two), other_zero);
+    const ir::node_id by_zeros = g.emit(add{}, spread(g, of_one), both);
+    g.set(0, g.emit(select{}, is_zero, by_zeros, by_others));
   }
 };
 
@@ -6741,6 +6719,40 @@ template <bool TransposeA = false, bool TransposeB = false, expression A, expres
 /// Mean and variance together.
 
 namespace tagma {
+namespace op {
+
+/// The mean and the mean of squared deviations from it, in one pass over memory, both of the type of statistics.
+/// Attributes as those of `sum`.
+struct moments : reduction {
+  static constexpr const char* name = "moments";
+  static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { t.inputs(1), t.float_at(0), takes_axes(t); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const char* problem = reduction::infer(a);
+    a.out.type = statistics_type(a.out.type);
+    return problem;
+  }
+  /// dmean / n + dvariance * 2 / n * (x - mean)
+  static constexpr void gradient(auto& g) {
+    const dtype type = g.in_spec(0).type;
+    const ir::node_id x = with_type(g, statistics_type(type), g.in(0));
+    const ir::node_id share = g.emit_with(fraction{}, ir::pack_attributes(g.attr(0)), x);
+    ir::node_id by_mean = ir::no_node, by_variance = ir::no_node;
+    if (g.upstream_of(0) != ir::no_node) by_mean = spread(g, g.emit(multiply{}, g.upstream_of(0), share));
+    if (g.upstream_of(1) != ir::no_node) {
+      const ir::node_id twice = g.emit(add{}, share, share);
+      const ir::node_id scale = spread(g, g.emit(multiply{}, g.upstream_of(1), twice));
+      const ir::node_id centred = g.emit(subtract{}, x, spread(g, g.output(0)));
+      by_variance = g.emit(multiply{}, centred, scale);
+    }
+    ir::node_id both = by_mean == ir::no_node ? by_variance : by_mean;
+    if (by_mean != ir::no_node && by_variance != ir::no_node) both = g.emit(add{}, by_mean, by_variance);
+    g.set(0, with_type(g, type, both));
+  }
+};
+
+}  // namespace op
+
 namespace detail {
 
 /// Both moments with elements like those of `E`, rounded where they have 16 bits.
@@ -8943,7 +8955,7 @@ template <int Axis, class Place, class E>
 template <int Axis, class Place, class E>
 [[nodiscard]] constexpr auto time_back(const E& e) {
   constexpr int axis = Axis < E::rank ? Axis : E::rank - 1;
-  if constexpr (axis == 0)
+  if constexpr (axis <= 0)
     return e;
   else
     return make_node<op::transpose, front_to_axis<E::rank, axis>, Place>(e);
@@ -11428,21 +11440,24 @@ struct clip_by_norm : composition<12> {
   static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.in(1)); }
 };
 
-/// The factor that scales all tensors down to a global norm, of the type of the bound. Inputs: the bound, the tensors.
+/// The factor that scales all tensors down to a global norm. Inputs: the bound, the tensors.
 struct global_norm_scale : composition<16> {
   static constexpr const char* name = "global_norm_scale";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
+  /// The factor, of the type of statistics.
   static constexpr ir::node_id of(auto& e, ir::node_id bound, array_view<const ir::node_id> tensors) {
     const ir::node_id norm = global_norm::of(e, tensors);
     const ir::node_id most = with_type(e, e.g.spec(norm).type, bound);
     const ir::node_id ratio = e.emit(divide{}, most, e.emit(maximum{}, norm, most));
     // 0 for a norm that is a number, else not a number: one infinite gradient must not look like many that vanish.
-    return with_type(e, e.g.spec(bound).type, e.emit(add{}, ratio, e.emit(subtract{}, norm, norm)));
+    return e.emit(add{}, ratio, e.emit(subtract{}, norm, norm));
   }
-  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.inputs.subspan(1)); }
+  static constexpr void expand(auto& e) {
+    e.result = with_type(e, e.in_spec(0).type, of(e, e.in(0), e.inputs.subspan(1)));
+  }
 };
 
 /// How the gradients of an optimizer are clipped: changes them where they stand in `pairs`. The bounds are the first
@@ -11467,10 +11482,15 @@ struct clip_gradients_by_norm {
 struct clip_gradients_by_global_norm {
   static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
     scratch_array<ir::node_id, 64> values(pairs.size());
-    for (std::size_t i = 0; i < pairs.size(); ++i) values[i] = with_type(e, e.in_spec(0).type, pairs[i].gradient);
+    const dtype wide = statistics_type(e.in_spec(0).type);
+    for (std::size_t i = 0; i < pairs.size(); ++i) values[i] = with_type(e, wide, pairs[i].gradient);
     const ir::node_id scale = global_norm_scale::of(e, e.in(0), values.view());
-    for (ir::variable_gradient& pair : pairs)
-      pair.gradient = e.emit(multiply{}, pair.gradient, with_type(e, e.g.spec(pair.gradient).type, scale));
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const dtype type = e.g.spec(pairs[i].gradient).type;
+      pairs[i].gradient = type == statistics_type(type)
+                              ? e.emit(multiply{}, pairs[i].gradient, with_type(e, type, scale))
+                              : with_type(e, type, e.emit(multiply{}, values[i], scale));
+    }
   }
 };
 
@@ -11589,7 +11609,7 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE(Bound)>
 
 /// Options of `minimize` and `apply_gradients`: the gradients are clipped by value, each by its own norm, or all by
 /// their global norm, before they update variables. They are as if clipped by the functions above, at a fraction of
-/// what these cost the compiler; norms of 16-bit gradients are formed in the type of the loss.
+/// what these cost the compiler; norms of 16-bit gradients are formed of floats.
 /// @param low,high,bound numbers, or scalar expressions of the type of the loss
 /// Raise TAGMA-E143 for other bounds, from `minimize`.
 /// @{

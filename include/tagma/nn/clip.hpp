@@ -74,21 +74,24 @@ struct clip_by_norm : composition<12> {
   static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.in(1)); }
 };
 
-/// The factor that scales all tensors down to a global norm, of the type of the bound. Inputs: the bound, the tensors.
+/// The factor that scales all tensors down to a global norm. Inputs: the bound, the tensors.
 struct global_norm_scale : composition<16> {
   static constexpr const char* name = "global_norm_scale";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
+  /// The factor, of the type of statistics.
   static constexpr ir::node_id of(auto& e, ir::node_id bound, array_view<const ir::node_id> tensors) {
     const ir::node_id norm = global_norm::of(e, tensors);
     const ir::node_id most = with_type(e, e.g.spec(norm).type, bound);
     const ir::node_id ratio = e.emit(divide{}, most, e.emit(maximum{}, norm, most));
     // 0 for a norm that is a number, else not a number: one infinite gradient must not look like many that vanish.
-    return with_type(e, e.g.spec(bound).type, e.emit(add{}, ratio, e.emit(subtract{}, norm, norm)));
+    return e.emit(add{}, ratio, e.emit(subtract{}, norm, norm));
   }
-  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.inputs.subspan(1)); }
+  static constexpr void expand(auto& e) {
+    e.result = with_type(e, e.in_spec(0).type, of(e, e.in(0), e.inputs.subspan(1)));
+  }
 };
 
 /// How the gradients of an optimizer are clipped: changes them where they stand in `pairs`. The bounds are the first
@@ -113,10 +116,15 @@ struct clip_gradients_by_norm {
 struct clip_gradients_by_global_norm {
   static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
     scratch_array<ir::node_id, 64> values(pairs.size());
-    for (std::size_t i = 0; i < pairs.size(); ++i) values[i] = with_type(e, e.in_spec(0).type, pairs[i].gradient);
+    const dtype wide = statistics_type(e.in_spec(0).type);
+    for (std::size_t i = 0; i < pairs.size(); ++i) values[i] = with_type(e, wide, pairs[i].gradient);
     const ir::node_id scale = global_norm_scale::of(e, e.in(0), values.view());
-    for (ir::variable_gradient& pair : pairs)
-      pair.gradient = e.emit(multiply{}, pair.gradient, with_type(e, e.g.spec(pair.gradient).type, scale));
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const dtype type = e.g.spec(pairs[i].gradient).type;
+      pairs[i].gradient = type == statistics_type(type)
+                              ? e.emit(multiply{}, pairs[i].gradient, with_type(e, type, scale))
+                              : with_type(e, type, e.emit(multiply{}, values[i], scale));
+    }
   }
 };
 
@@ -235,7 +243,7 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE(Bound)>
 
 /// Options of `minimize` and `apply_gradients`: the gradients are clipped by value, each by its own norm, or all by
 /// their global norm, before they update variables. They are as if clipped by the functions above, at a fraction of
-/// what these cost the compiler; norms of 16-bit gradients are formed in the type of the loss.
+/// what these cost the compiler; norms of 16-bit gradients are formed of floats.
 /// @param low,high,bound numbers, or scalar expressions of the type of the loss
 /// Raise TAGMA-E143 for other bounds, from `minimize`.
 /// @{

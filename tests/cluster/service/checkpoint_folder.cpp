@@ -74,13 +74,13 @@ TEST_CASE("a folder has the newest checkpoints of a series, and what they name")
   CHECK(all.newest("m") == "m-11");
   CHECK(all.newest("n").empty());
   CHECK(all.names() == std::vector<std::string>{"m-10", "m-11", "m-9", "other"});
-  CHECK(folder.files().count("m-10-0000000000000002-ps-3.safetensors") == 1);
-  CHECK(folder.files().count("m-11-0000000000000004-ps-3.safetensors") == 0);
+  CHECK(folder.files().count("m-10-0000000000000004-ps-3.safetensors") == 1);
+  CHECK(folder.files().count("m-11-0000000000000008-ps-3.safetensors") == 0);
   v.set(3);
   save(all, v, "m-12", 5, 2);
   CHECK(all.names() == std::vector<std::string>{"m-11", "m-12", "other"});
-  CHECK(folder.files().count("m-9-0000000000000001-ps-3.safetensors") == 0);
-  CHECK(folder.files().count("m-10-0000000000000002-ps-3.safetensors") == 1);
+  CHECK(folder.files().count("m-9-0000000000000002-ps-3.safetensors") == 0);
+  CHECK(folder.files().count("m-10-0000000000000004-ps-3.safetensors") == 1);
   (void)all.restore({"", "m-11", 0, false}, {"w"}, v.state);
   CHECK(v.get() == 2);
   (void)all.restore({"", "m-*", 0, true}, {"w"}, v.state);
@@ -205,9 +205,14 @@ TEST_CASE("a save that is asked for again is written once more, under another na
   (void)all.restore({"", "m-1", 0, false}, {"w"}, v.state);
   CHECK(v.get() == 2);
   // The last attempt ends the save.
-  (void)all.save({"", "m-2", 8, false, true}, service::picture(v.state, true), all.begin(8));
+  const auto last = all.begin(8);
+  (void)all.save({"", "m-2", 8, false, true}, service::picture(v.state, true), last);
   CHECK(folder.files().size() == 3);
-  all.give_up(8, 1);
+  all.give_up(8, last);
+  CHECK(folder.files().size() == 2);
+  // No attempt has the number of one before it, which may be writing yet.
+  CHECK(all.begin(8) != last);
+  CHECK(text_of([&] { (void)all.save({"", "m-2", 8, false, true}, early, last); }).find("Aborted") == 0);
   CHECK(folder.files().size() == 2);
 }
 

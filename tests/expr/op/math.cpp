@@ -85,4 +85,18 @@ TEST_CASE("gradients of powers are 0 where the power is 0, and by the power wher
   for (tg::extent i = 0; i < 6; ++i) CHECK(none[i] == 0);
 }
 
+TEST_CASE("second derivatives of powers that are 0") {
+  const auto a = tg::placeholder<"a", double, 3>();
+  const auto b = tg::placeholder<"b", double, 3>();
+  const auto [by_base, by_power] = tg::gradients(tg::sum(tg::power(a, b)), a, b);
+  const auto [base_base, base_power] = tg::gradients(tg::sum(by_base), a, b);
+  const auto power_base = tg::gradient(tg::sum(by_power), a);
+  tg::session session(tg::compile([=, aa = base_base, ab = base_power] { return tg::outputs(aa, ab, power_base); }));
+  const tg::tensor<double> base(tg::shape{3}, {2, 0, 4}), power(tg::shape{3}, {0, 0, 1});
+  const auto [aa, ab, ba] = session.run(tg::fetch(base_base, base_power, power_base), a = base, b = power);
+  CHECK((aa[0] == 0 && aa[1] == 0 && aa[2] == 0));
+  CHECK((ab[0] == Approx(0.5) && ab[2] == Approx(1 + std::log(4.0))));
+  CHECK((ba[0] == Approx(0.5) && ba[2] == Approx(1 + std::log(4.0))));
+}
+
 }  // namespace

@@ -2,6 +2,8 @@
 #include "tagma/expr/op/reduce.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 
 #include "support/gradient_check.hpp"
 #include "tagma/tagma.hpp"
@@ -60,9 +62,29 @@ TEST_CASE("the gradient of a product by an element is the product of the others,
   const auto found = session.run(by_product, v = some);
   for (tg::extent i = 0; i < 12; ++i) CHECK(found[i] == expected[i]);
   tg::test::check_gradient([&](const auto& at) { return session.run(tg::fetch(loss, slope), v = at); }, some);
+  // Of halves as well.
+  const auto h = tg::placeholder<"h", tg::float16, 3>();
+  const auto of_halves = tg::gradient(tg::product(h), h);
+  tg::session halves(tg::compile([=] { return tg::outputs(of_halves); }));
+  const auto by =
+      halves.run(of_halves, h = tg::tensor<tg::float16>({3}, {tg::float16(2), tg::float16(0), tg::float16(3)}));
+  CHECK((float(by[0]) == 0 && float(by[1]) == 6 && float(by[2]) == 0));
 }
 
-TEST_CASE("means of float16 are numbers where their sums are not") {
+TEST_CASE("second derivatives of products are right at zeros") {
+  const auto v = tg::placeholder<"v", double, tg::dyn, 4>();
+  const auto weights = tg::placeholder<"weights", double, tg::dyn, 4>();
+  const auto slope = tg::gradient(tg::sum(tg::product<1>(v)), v);
+  const auto mixed = tg::sum(slope * weights);
+  const auto curvature = tg::gradient(mixed, v);
+  tg::session session(tg::compile([=] { return tg::outputs(mixed, curvature); }));
+  const tg::tensor<double> some(tg::shape{5, 4}, {2, 3, 4, 5, 0, 2, 3, 4, 2, 0, 5, 0, 0, 0, 0, 2, 0, 0, 0, 0});
+  const tg::tensor<double> w(tg::shape{5, 4}, {1, -2, 0.5, 3, 2, 1, -1, 0.5, 1, 2, 3, 4, 1, 2, 3, 4, 1, 1, 1, 1});
+  tg::test::check_gradient(
+      [&](const auto& at) { return session.run(tg::fetch(mixed, curvature), v = at, weights = w); }, some);
+}
+
+TEST_CASE("means of float16 are numbers where their sums are not, and infinite with an element") {
   const auto h = tg::placeholder<"h", tg::float16, tg::dyn, 4>();
   const auto all = tg::mean(h);
   const auto columns = tg::mean<0>(h, tg::keep_dims);
@@ -75,6 +97,8 @@ TEST_CASE("means of float16 are numbers where their sums are not") {
   REQUIRE(each.dims() == tg::shape{1, 4});
   for (tg::extent c = 0; c < 4; ++c) CHECK(static_cast<float>(each[c]) == static_cast<float>(10 + c));
   CHECK(static_cast<float>(by[0]) == Approx(20.0 / 70'000).epsilon(1e-3));
+  tens[7] = tg::float16(std::numeric_limits<float>::infinity());
+  CHECK(std::isinf(static_cast<float>(session.run(all, h = tens))));
 }
 
 TEST_CASE("gradients over a dynamic axis know its extent when the program runs") {

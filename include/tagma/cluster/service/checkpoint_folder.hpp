@@ -66,7 +66,7 @@ class checkpoint_folder {
   checkpoint_folder(std::string directory, task_id who, int chain);
 
   /// There will be a save, which `end` gives up from now on.
-  /// @returns which attempt it is: whoever hears nothing asks again, and an earlier one may be under way
+  /// @returns the number of this attempt: whoever hears nothing asks again, and an earlier one may be under way
   [[nodiscard]] std::uint32_t begin(std::uint64_t token);
   /// Writes what has changed since the last checkpoint of this series that was committed, or all. Throws Aborted if it
   /// was not begun, or is given up, or there is a later attempt.
@@ -110,7 +110,7 @@ class checkpoint_folder {
   };
   using variables = std::map<std::string, saved_variable>;
   struct open_save {
-    std::uint32_t attempts = 0;
+    std::uint32_t attempt = 0;  ///< the last one
     std::string series;
     std::string file;  ///< empty: nothing was to be written, or is yet
     variables now;
@@ -123,6 +123,8 @@ class checkpoint_folder {
   [[nodiscard]] bool has(const std::string& file) const;
   [[nodiscard]] std::vector<std::string> files() const;
   [[nodiscard]] variables last_of(const std::string& series);
+  /// Gives up a save, if this is its last attempt, or any will do. Returns its file, if it has one.
+  [[nodiscard]] std::vector<std::string> forget(std::uint64_t token, const std::uint32_t* attempt);
   /// Writes a file, if there is anything to write.
   void write(const picture& what, const variables& before, open_save& made, saved_shard& told) const;
   /// Those that an index names. Throws for an index that cannot be read.
@@ -139,6 +141,7 @@ class checkpoint_folder {
   std::mutex mutex_;
   std::map<std::string, variables> last_;  ///< by container and series
   std::map<std::uint64_t, open_save> saves_;
+  std::uint32_t attempts_ = 0;
 };
 
 }  // namespace tagma::service

@@ -141,15 +141,15 @@ TAGMA_DECL checkpoint_folder::variables checkpoint_folder::last_of(const std::st
 
 TAGMA_DECL std::uint32_t checkpoint_folder::begin(std::uint64_t token) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return ++saves_[token].attempts;
+  return saves_[token].attempt = attempts_++;
 }
 
 TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const picture& what, std::uint32_t attempt) {
   check(how.name);
   open_save made;
-  made.attempts = attempt;
+  made.attempt = attempt;
   made.series = how.container + '\n' + std::string(split_checkpoint_name(how.name).series);
-  made.file = how.name + "-" + detail::hex(how.token + attempt - 1) + "-" + who_.job + "-" + std::to_string(who_.task) +
+  made.file = how.name + "-" + detail::hex(how.token + attempt) + "-" + who_.job + "-" + std::to_string(who_.task) +
               std::string(detail::shard_suffix);
   const variables before = how.full ? variables() : last_of(made.series);
   saved_shard told;
@@ -158,7 +158,7 @@ TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const pict
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = saves_.find(how.token);
-    taken = found != saves_.end() && found->second.attempts == attempt;
+    taken = found != saves_.end() && found->second.attempt == attempt;
     if (taken) {
       if (made.lock.empty()) made.file.clear();
       std::swap(found->second, made);
@@ -201,31 +201,28 @@ TAGMA_DECL void checkpoint_folder::write(const picture& what, const variables& b
 }
 
 TAGMA_DECL void checkpoint_folder::end(std::uint64_t token, bool committed) {
-  std::string given_up;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = saves_.find(token);
-    if (found == saves_.end()) return;
-    if (committed) {
-      const std::string series = found->second.series;
-      last_.insert_or_assign(series, std::move(found->second.now));
-      // Those who began others, and have not said how they ended, may have died.
-      std::erase_if(saves_, [&](const auto& s) { return s.second.series == series; });
-      return;
-    }
-    given_up = std::move(found->second.file);
-    saves_.erase(found);
-  }
-  if (!given_up.empty()) remove_unnamed({given_up});
+  if (!committed) return remove_unnamed(forget(token, nullptr));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = saves_.find(token);
+  if (found == saves_.end()) return;
+  const std::string series = found->second.series;
+  last_.insert_or_assign(series, std::move(found->second.now));
+  // Those who began others, and have not said how they ended, may have died.
+  std::erase_if(saves_, [&](const auto& s) { return s.second.series == series; });
 }
 
 TAGMA_DECL void checkpoint_folder::give_up(std::uint64_t token, std::uint32_t attempt) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = saves_.find(token);
-    if (found == saves_.end() || found->second.attempts != attempt) return;
-  }
-  end(token, false);
+  remove_unnamed(forget(token, &attempt));
+}
+
+TAGMA_DECL std::vector<std::string> checkpoint_folder::forget(std::uint64_t token, const std::uint32_t* attempt) {
+  std::vector<std::string> file;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = saves_.find(token);
+  if (found == saves_.end() || (attempt != nullptr && found->second.attempt != *attempt)) return file;
+  if (!found->second.file.empty()) file.push_back(std::move(found->second.file));
+  saves_.erase(found);
+  return file;
 }
 
 TAGMA_DECL void checkpoint_folder::commit(const commit_save& how, const saved_shard& all) {
@@ -311,6 +308,7 @@ TAGMA_DECL std::set<std::string> checkpoint_folder::named_files() const {
 }
 
 TAGMA_DECL void checkpoint_folder::remove_unnamed(const std::vector<std::string>& files) const try {
+  if (files.empty()) return;
   const std::set<std::string> used = named_files();
   // Whoever writes a checkpoint holds its files until there is an index, which is read once more when nobody does.
   std::vector<std::pair<std::string, tagma::detail::descriptor>> held;

@@ -79,7 +79,7 @@ template <int Axis, class Place, class E>
 template <int Axis, class Place, class E>
 [[nodiscard]] constexpr auto time_back(const E& e) {
   constexpr int axis = Axis < E::rank ? Axis : E::rank - 1;
-  if constexpr (axis == 0)
+  if constexpr (axis <= 0)
     return e;
   else
     return make_node<op::transpose, front_to_axis<E::rank, axis>, Place>(e);

@@ -97,15 +97,17 @@ struct cos : elementwise {
 };
 constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(cos{}, g.in(0)))); }
 
-/// x to the power y. The gradient by x is zero where y is, that by y where x is not positive.
+/// x to the power y. The gradient by x is zero where both are, that by y where x is not positive.
 struct power : elementwise {
   static constexpr const char* name = "power";
   static constexpr void takes(auto& t) { t.floats(2); }
   static constexpr void gradient(auto& g) {
     const auto zero = g.constant(0), one = g.constant(1);
-    const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), one));
-    const auto times = g.emit(multiply{}, g.in(1), lower), is_zero = g.emit(equal{}, g.in(1), zero);
-    g.set(0, g.emit(multiply{}, g.upstream, g.emit(select{}, is_zero, zero, times)));
+    // Of 0 to the power 0, as if it were 1 to that power, so that 0 is not multiplied by infinity.
+    const auto no_zero = g.emit(select{}, g.emit(equal{}, g.in(0), zero), one, g.in(0));
+    const auto base = g.emit(select{}, g.emit(equal{}, g.in(1), zero), no_zero, g.in(0));
+    const auto lower = g.emit(power{}, base, g.emit(subtract{}, g.in(1), one));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
     const auto positive = g.emit(greater{}, g.in(0), zero);
     const auto logarithm = g.emit(log{}, g.emit(select{}, positive, g.in(0), one));
     const auto by_power = g.emit(select{}, positive, g.emit(multiply{}, g.self, logarithm), zero);

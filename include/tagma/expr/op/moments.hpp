@@ -9,6 +9,40 @@
 #include "tagma/expr/rules.hpp"
 
 namespace tagma {
+namespace op {
+
+/// The mean and the mean of squared deviations from it, in one pass over memory, both of the type of statistics.
+/// Attributes as those of `sum`.
+struct moments : reduction {
+  static constexpr const char* name = "moments";
+  static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { t.inputs(1), t.float_at(0), takes_axes(t); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const char* problem = reduction::infer(a);
+    a.out.type = statistics_type(a.out.type);
+    return problem;
+  }
+  /// dmean / n + dvariance * 2 / n * (x - mean)
+  static constexpr void gradient(auto& g) {
+    const dtype type = g.in_spec(0).type;
+    const ir::node_id x = with_type(g, statistics_type(type), g.in(0));
+    const ir::node_id share = g.emit_with(fraction{}, ir::pack_attributes(g.attr(0)), x);
+    ir::node_id by_mean = ir::no_node, by_variance = ir::no_node;
+    if (g.upstream_of(0) != ir::no_node) by_mean = spread(g, g.emit(multiply{}, g.upstream_of(0), share));
+    if (g.upstream_of(1) != ir::no_node) {
+      const ir::node_id twice = g.emit(add{}, share, share);
+      const ir::node_id scale = spread(g, g.emit(multiply{}, g.upstream_of(1), twice));
+      const ir::node_id centred = g.emit(subtract{}, x, spread(g, g.output(0)));
+      by_variance = g.emit(multiply{}, centred, scale);
+    }
+    ir::node_id both = by_mean == ir::no_node ? by_variance : by_mean;
+    if (by_mean != ir::no_node && by_variance != ir::no_node) both = g.emit(add{}, by_mean, by_variance);
+    g.set(0, with_type(g, type, both));
+  }
+};
+
+}  // namespace op
+
 namespace detail {
 
 /// Both moments with elements like those of `E`, rounded where they have 16 bits.

@@ -2,7 +2,7 @@
 #pragma once
 
 /// @file
-/// Reductions over chosen axes: sum, mean, moments, product, maximum, minimum, argmax, argmin, all, any.
+/// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
 
 #include "tagma/base/config.hpp"
 #include "tagma/expr/op/composition.hpp"
@@ -90,49 +90,18 @@ struct fraction {
   }
 };
 
-/// The mean and the mean of squared deviations from it, in one pass over memory, both of the type of statistics.
-/// Attributes as those of `sum`.
-struct moments : reduction {
-  static constexpr const char* name = "moments";
-  static constexpr int outputs = 2;
-  static constexpr void takes(auto& t) { t.inputs(1), t.float_at(0), takes_axes(t); }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    const char* problem = reduction::infer(a);
-    a.out.type = statistics_type(a.out.type);
-    return problem;
-  }
-  /// dmean / n + dvariance * 2 / n * (x - mean)
-  static constexpr void gradient(auto& g) {
-    const dtype type = g.in_spec(0).type;
-    const ir::node_id x = with_type(g, statistics_type(type), g.in(0));
-    const ir::node_id share = g.emit_with(fraction{}, ir::pack_attributes(g.attr(0)), x);
-    ir::node_id by_mean = ir::no_node, by_variance = ir::no_node;
-    if (g.upstream_of(0) != ir::no_node) by_mean = spread(g, g.emit(multiply{}, g.upstream_of(0), share));
-    if (g.upstream_of(1) != ir::no_node) {
-      const ir::node_id twice = g.emit(add{}, share, share);
-      const ir::node_id scale = spread(g, g.emit(multiply{}, g.upstream_of(1), twice));
-      const ir::node_id centred = g.emit(subtract{}, x, spread(g, g.output(0)));
-      by_variance = g.emit(multiply{}, centred, scale);
-    }
-    ir::node_id both = by_mean == ir::no_node ? by_variance : by_mean;
-    if (by_mean != ir::no_node && by_variance != ir::no_node) both = g.emit(add{}, by_mean, by_variance);
-    g.set(0, with_type(g, type, both));
-  }
-};
-
-/// The sum times one over the number of elements that it joins; of float16, whose sums may be too large, the first of
-/// their moments. Attributes as those of `sum`.
+/// The sum times one over the number of elements that it joins, both of the type of statistics. Attributes as those of
+/// `sum`.
 struct mean : composition<3> {
   static constexpr const char* name = "mean";
   static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute mask, ir::attribute keep) {
-    if (const dtype type = e.g.spec(x).type; type == dtype::float16) {
-      const ir::node_id both = e.emit_with(moments{}, ir::pack_attributes(mask, keep), x);
-      return with_type(e, type, e.g.emit_output(both, 0));
-    }
-    const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), x);
-    return e.emit(multiply{}, total, e.emit_with(fraction{}, ir::pack_attributes(mask), x));
+    const dtype type = e.g.spec(x).type;
+    const ir::node_id wide = with_type(e, statistics_type(type), x);
+    const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), wide);
+    const ir::node_id share = e.emit_with(fraction{}, ir::pack_attributes(mask), wide);
+    return with_type(e, type, e.emit(multiply{}, total, share));
   }
   static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.attr(0), e.attr(1)); }
 };
@@ -153,22 +122,29 @@ struct reduce_min : extreme {
   static constexpr const char* name = "reduce_min";
 };
 
-/// The gradient by an element is the product of the others: the product by the element, or, where one element alone is
-/// zero, there the product of the rest.
+/// The gradient by an element is the product of the others: the product by the element, where none is zero. Zeros are
+/// factors by themselves, whose sum is zero as well, but not what it changes by: second derivatives follow from it.
 struct product : reduction {
   static constexpr const char* name = "product";
   static constexpr void gradient(auto& g) {
     const auto type = ir::pack_attributes(g.in_spec(0).type);
     const auto axes = ir::pack_attributes(g.attr(0), g.attr(1));
-    const ir::node_id zero = g.constant(0), one = g.constant(1);
+    const ir::node_id zero = g.constant(0), one = g.constant(1), two = g.constant(2);
     const ir::node_id is_zero = g.emit(equal{}, g.in(0), zero);
     const ir::node_id factor = g.emit(select{}, is_zero, one, g.in(0));
     const ir::node_id zeros = g.emit_with(sum{}, axes, g.emit_with(cast{}, type, is_zero));
+    const ir::node_id sum_of_zeros = g.emit_with(sum{}, axes, g.emit(select{}, is_zero, g.in(0), zero));
     const ir::node_id rest = g.emit(multiply{}, g.upstream, g.emit_with(product{}, axes, factor));
-    const ir::node_id without = g.emit(select{}, g.emit(equal{}, zeros, zero), rest, zero);
-    const ir::node_id with_one = g.emit(select{}, g.emit(equal{}, zeros, one), rest, zero);
-    const ir::node_id others = g.emit(divide{}, spread(g, without), factor);
-    g.set(0, g.emit(select{}, is_zero, spread(g, with_one), others));
+    const ir::node_id less = g.emit(multiply{}, rest, sum_of_zeros);
+    const ir::node_id has_none = g.emit(equal{}, zeros, zero), has_one = g.emit(equal{}, zeros, one);
+    const ir::node_id has_two = g.emit(equal{}, zeros, two);
+    const ir::node_id whole = g.emit(select{}, has_none, rest, g.emit(select{}, has_one, less, zero));
+    const ir::node_id by_others = g.emit(divide{}, spread(g, whole), factor);
+    const ir::node_id of_two = g.emit(select{}, has_two, rest, zero), of_one = g.emit(select{}, has_one, rest, zero);
+    const ir::node_id other_zero = g.emit(subtract{}, spread(g, sum_of_zeros), g.in(0));
+    const ir::node_id both = g.emit(multiply{}, spread(g, of_two), other_zero);
+    const ir::node_id by_zeros = g.emit(add{}, spread(g, of_one), both);
+    g.set(0, g.emit(select{}, is_zero, by_zeros, by_others));
   }
 };
 
