@@ -12166,7 +12166,7 @@ template <fixed_string Name, expression X, class Phase, class Place = TAGMA_FRES
     using S = detail::statistic_of<X>;
     const auto mean = variable<Name / "moving_mean", S, channels>(zeros, not_trainable);
     const auto variance = variable<Name / "moving_variance", S, channels>(ones, not_trainable);
-    const auto tiny = detail::named_literal<Name / "epsilon", detail::statistic_of<X>>(epsilon);
+    const auto tiny = detail::named_literal<Name / "epsilon", S>(epsilon);
     if constexpr (std::is_same_v<Phase, inference_phase>) {
       return detail::make_node<op::normalize_by, ir::attributes<0>{}, Place>(x, gamma, beta, mean, variance, tiny);
     } else {
