@@ -19,6 +19,7 @@ struct call_options {
   std::uint64_t step = 0;
   std::int32_t source = 0;
   bool repeated = false;
+  bool few = false;  ///< by the entry for few or varying short rows, if there is one
 };
 
 /// Runs the kernel of operation `Op` on tensors.
@@ -41,8 +42,10 @@ void call_with(const call_options& options, tensor<Out>& out, const std::vector<
   args.repeated = options.repeated;
   args.declared = declared;
   args.declared_out = out.dims();
-  constexpr runtime::kernel_entry entry =
-      device::kernel<device::on_cpu, ir::key<Op>>::template entry<dtype_of<Out>, dtype_of<In>...>;
+  using kernel = device::kernel<device::on_cpu, ir::key<Op>>;
+  runtime::kernel_entry entry = kernel::template entry<dtype_of<Out>, dtype_of<In>...>;
+  if constexpr (requires { kernel::template few_entry<dtype_of<Out>, dtype_of<In>...>; })
+    if (options.few) entry = kernel::template few_entry<dtype_of<Out>, dtype_of<In>...>;
   tagma::owned<runtime::kernel_state> state;
   if (entry.prepare != nullptr) state = entry.prepare(args, context);
   args.state = state.get();

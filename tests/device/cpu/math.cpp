@@ -16,12 +16,14 @@ namespace {
 
 using namespace tagma::test;
 
-struct pow_loop {
+template <int W>
+struct pow_loop_of {
   template <class T>
   TAGMA_INLINE static void run(T* out, const T* x, const T* y, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; i += 8) cpu::store(out + i, cpu::pow(cpu::load(x + i), cpu::load(y + i)));
+    for (std::int64_t i = 0; i < n; i += 8) cpu::store(out + i, cpu::pow(cpu::load<W>(x + i), cpu::load<W>(y + i)));
   }
 };
+using pow_loop = cpu::with_wide<pow_loop_of<8>, pow_loop_of<cpu::wide_eight>>;
 
 // The variants of a loop that this machine can run.
 std::vector<cpu::level> levels() {

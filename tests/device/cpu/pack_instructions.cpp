@@ -14,6 +14,7 @@
 #include "tagma/with_macros.hpp"
 
 namespace cpu = tagma::device::cpu;
+using tagma::bfloat16;
 using tagma::float16;
 
 namespace {
@@ -26,12 +27,28 @@ struct widen_loop {
 };
 template <int W>
 struct narrow_loop {
-  TAGMA_INLINE static void run(float16* out, const float* in, std::int64_t n) {
+  template <class T>
+  TAGMA_INLINE static void run(T* out, const float* in, std::int64_t n) {
     for (std::int64_t i = 0; i < n; i += W) cpu::store(out + i, cpu::load<W>(in + i));
   }
 };
 struct widen : cpu::with_wide<widen_loop<8>, widen_loop<16>> {};
 struct narrow : cpu::with_wide<narrow_loop<8>, narrow_loop<16>> {};
+
+/// Numbers of all magnitudes, ties between neighbours of 16 bits, and NaNs with and without low bits.
+template <class T>
+void check_rounding() {
+  std::vector<float> values(409600), wrong;
+  for (std::uint32_t i = 0; i < values.size(); ++i) values[i] = std::bit_cast<float>(i * 10737u + 4096u * (i % 3));
+  for (std::uint32_t i = 0; i < 65536; ++i) values[i] = std::bit_cast<float>((i << 16) + 0x7fffu + i % 3);
+  values[0] = std::bit_cast<float>(0x7f800001u), values[1] = std::bit_cast<float>(0xffffffffu);
+  std::vector<T> rounded(values.size());
+  cpu::dispatch<narrow>(rounded.data(), static_cast<const float*>(values.data()),
+                        static_cast<std::int64_t>(values.size()));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (rounded[i].bits != T(values[i]).bits) wrong.push_back(values[i]);
+  CHECK(wrong == std::vector<float>());
+}
 
 void check_all() {
   std::vector<float16> halves(65536);
@@ -46,14 +63,8 @@ void check_all() {
     if (!same) wrong.push_back(static_cast<float>(halves[i]));
   }
   CHECK(wrong == std::vector<float>());
-
-  std::vector<float> values(409600);
-  for (std::uint32_t i = 0; i < values.size(); ++i) values[i] = std::bit_cast<float>(i * 10737u + 4096u * (i % 3));
-  std::vector<float16> rounded(values.size());
-  cpu::dispatch<narrow>(rounded.data(), values.data(), static_cast<std::int64_t>(values.size()));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (rounded[i].bits != float16(values[i]).bits) wrong.push_back(values[i]);
-  CHECK(wrong == std::vector<float>());
+  check_rounding<float16>();
+  check_rounding<bfloat16>();
 }
 
 template <class T, int W>
@@ -90,7 +101,7 @@ TEMPLATE_TEST_CASE("the larger and the smaller one of integers", "[pack]", std::
   }
 }
 
-TEST_CASE("loops widen every float16 exactly and round to the nearest", "[pack]") { check_all(); }
+TEST_CASE("loops widen every float16 exactly, and round to the nearest of 16 bits", "[pack]") { check_all(); }
 
 TEST_CASE("denormal numbers of float16 are kept where those of floats are not", "[pack]") {
   const unsigned before = cpu::flush_denormals();

@@ -164,6 +164,19 @@ TAGMA_INLINE pack<float, W> widen_bfloat(const pack<std::uint16_t, W>& h) {
 template <int W>
 TAGMA_INLINE pack<std::uint16_t, W> narrow_bfloat(const pack<float, W>& p) {
   const auto x = reinterpret<std::uint32_t>(p);
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (sizeof(p) == 64 && !split<float, W>) {
+    using words = pack<std::uint32_t, W>;
+    const words last = splat<words>(0x10000u), below = splat<words>(0x7fffu), half = splat<words>(0x8000u);
+    const words quiet = splat<words>(0x400000u);
+    // Pairs of the odd positions 1 to 31; what lies above them in the vector is of no use.
+    typedef std::uint64_t positions __attribute__((vector_size(64)));
+    const positions odd{0x7000500030001u, 0xf000d000b0009u, 0x17001500130011u, 0x1f001d001b0019u};
+    pack<std::uint16_t, W> r;
+    TAGMA_BFLOATS_OF_64(r.v, x.v, last.v, below.v, half.v, quiet.v, odd);
+    return r;
+  }
+#endif
   const auto rounded = (x + 0x7fffu + ((x >> 16) & 1u)) >> 16;
   return convert<std::uint16_t>(select(p != p, (x >> 16) | 0x40u, rounded));
 }

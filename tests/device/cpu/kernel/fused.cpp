@@ -214,26 +214,43 @@ TEMPLATE_TEST_CASE("what remains of the last pack is computed, and nothing behin
 
 #if defined(__x86_64__) && !(defined(__AVX2__) && defined(__FMA__))
 
-template <class Op, class T>
-void check_wide_loop() {
-  using body = typename loop_of<Op, tg::dtype_of<T>>::body;
-  using wide = typename body::wide;
-  const auto x = scattered<T>({320}, -3, 3, 11);
-  const T scale = T(0.7f);
-  const std::byte* const in[] = {reinterpret_cast<const std::byte*>(x.data()),
-                                 reinterpret_cast<const std::byte*>(&scale)};
+/// Compares the bytes of both bodies of a loop.
+template <class Loop, class T>
+void check_wide_body(const std::byte* const* in) {
+  using body = typename Loop::body;
   for (const std::int64_t n : {0, 16, 32, 304}) {  // whole packs
     tg::tensor<T> eight({320}), sixteen({320});
     for (tg::tensor<T>* t : {&eight, &sixteen})
       for (T& v : t->span()) v = T(9);
     using tg::device::cpu::run_v3, tg::device::cpu::run_v4;
     run_v3<body, std::byte*, const std::byte* const*, std::int64_t>(reinterpret_cast<std::byte*>(eight.data()), in, n);
-    run_v4<wide, std::byte*, const std::byte* const*, std::int64_t>(reinterpret_cast<std::byte*>(sixteen.data()), in,
-                                                                    n);
+    run_v4<typename body::wide, std::byte*, const std::byte* const*, std::int64_t>(
+        reinterpret_cast<std::byte*>(sixteen.data()), in, n);
     CAPTURE(n);
     CHECK(std::memcmp(eight.data(), sixteen.data(), 320 * sizeof(T)) == 0);
     CHECK(eight[n] == T(9));
   }
+}
+template <class Op, class T>
+void check_wide_loop() {
+  const auto x = scattered<T>({320}, -3, 3, 11);
+  const T scale = T(0.7f);
+  const std::byte* const in[] = {reinterpret_cast<const std::byte*>(x.data()),
+                                 reinterpret_cast<const std::byte*>(&scale)};
+  check_wide_body<loop_of<Op, tg::dtype_of<T>>, T>(in);
+}
+/// Powers of positive and negative numbers, by numbers that are integers here and there.
+template <class T>
+void check_wide_powers() {
+  auto x = scattered<T>({320}, -3, 3, 11), y = scattered<T>({320}, -4, 4, 12);
+  for (int i = 0; i < 320; i += 3) y[i] = T(static_cast<float>(i % 7 - 3));
+  const std::byte* const in[] = {reinterpret_cast<const std::byte*>(x.data()),
+                                 reinterpret_cast<const std::byte*>(y.data())};
+  using namespace tg::device;
+  constexpr tg::dtype type = tg::dtype_of<T>;
+  check_wide_body<fused_loop<on_cpu, types<load_of<type, true>, load_of<type, true>>,
+                             types<operation_of<tg::ir::key<tg::op::power>, type, 0, 1, 0>>>,
+                  T>(in);
 }
 
 TEST_CASE("wide loops give the bytes of the others") {
@@ -266,6 +283,10 @@ TEST_CASE("wide loops give the bytes of the others") {
   check_wide_loop<tg::op::tanh, tg::float16>();
   check_wide_loop<tg::op::rsqrt, tg::float16>();
   check_wide_loop<tg::op::exp, tg::bfloat16>();
+  check_wide_powers<float>();
+  check_wide_powers<double>();
+  check_wide_powers<tg::float16>();
+  check_wide_powers<tg::bfloat16>();
 }
 TEST_CASE("loops that compute little have no wide body") {
   using tg::device::cpu::has_wide_body;

@@ -46,7 +46,7 @@ struct held_load {
   using value_type = loop_value<W, Load>;
   value_type value;
   TAGMA_INLINE explicit held_load(const std::byte* from)
-      : value(splat<value_type>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {}
+      : value(broadcast<value_type>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {}
   TAGMA_INLINE value_type operator()(const std::byte*, std::int64_t) const { return value; }
 };
 template <int W, class Load>
@@ -337,14 +337,15 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   /// The sizes of all elements, of which each is a bit. Those of 16 bits are floats that are widened and rounded.
   static constexpr std::size_t sizes =
       (sizeof(typename Load::stored_type) | ... | (sizeof(typename Operation::stored_type) | ...));
-  static constexpr bool has_halves = (sizes & 2) != 0, has_eight_bytes = (sizes & 8) != 0;
+  static constexpr bool has_halves = (sizes & 2) != 0;
+  static constexpr bool has_eight_bytes = (sizes & 8) != 0 || (cpu::detail::has_doubles(Operation{}) || ...);
   /// AVX2 has no instruction by which integers of 64 bits become floats.
   static constexpr bool has_floats_of_long =
       has_eight_bytes && operation_count == 1 && cpu::detail::floating<result> &&
       ((sizeof(typename Load::stored_type) == 8 && !cpu::detail::floating<typename Load::stored_type>)&&...);
   static constexpr bool is_wide = has_floats_of_long ||
                                   ((operation_count <= cpu::detail::longest_wide(Operation{})) || ...) ||
-                                  (has_halves && !has_eight_bytes && !(cpu::detail::has_doubles(Operation{}) || ...));
+                                  (has_halves && !has_eight_bytes);
   /// Elements of one byte, of which eight are half of the shortest vector.
   static constexpr int width = sizes == 1 ? 2 * cpu::default_width : cpu::default_width;
   static constexpr int wide_width = has_eight_bytes ? cpu::wide_eight : cpu::wide_width;

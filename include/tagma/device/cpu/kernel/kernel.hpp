@@ -40,14 +40,18 @@ struct scratch final : kernel_state {
   runtime::aligned_bytes bytes_;
 };
 
-/// Copies with a conversion, and rounds where the target has 16 bits.
+/// Copies with a conversion, and rounds where the target has 16 bits. What is left of the last pack is computed with
+/// the elements before it.
 template <int Lanes>
 struct convert_elements_of {
   template <class From, class To>
   TAGMA_INLINE static void run(const From* from, To* to, std::int64_t n) {
     for (std::int64_t i = 0; i + Lanes <= n; i += Lanes) store(to + i, load<Lanes>(from + i));
     const int rest = static_cast<int>(n % Lanes);
-    if (rest > 0) store(to + n - rest, load<Lanes>(from + n - rest, rest), rest);
+    if (rest > 0 && n > Lanes)
+      store(to + n - Lanes, load<Lanes>(from + n - Lanes));
+    else if (rest > 0)
+      store(to + n - rest, load<Lanes>(from + n - rest, rest), rest);
   }
 };
 using convert_elements = with_wide<convert_elements_of<default_width>, convert_elements_of<wide_width>>;

@@ -57,7 +57,7 @@ struct row_sums {
     std::int64_t begin = 0;
     if constexpr (W > 8) {
       constexpr std::int64_t lanes = lanes_of<W>;
-      const auto wide_shift = splat<pack<C, W>>(top);
+      const auto wide_shift = broadcast<pack<C, W>>(top);
       auto sums = splat<pack<C, W>>(C(0));  // of lanes that are as many as those of `sum`
       for (; begin + lanes <= n; begin += lanes) {
         const pack<C, W> e = exp_of_negative(load<W>(x + begin) - wide_shift);
@@ -190,22 +190,26 @@ TAGMA_INLINE void map_row(const From* x, T* y, std::int64_t n, const P& shift, c
 /// The same by longer packs, of numbers that may be wider than their results.
 template <class Part, int W>
 struct map_row_of {
-  template <class C, class T>
-  TAGMA_INLINE static void run(const C* x, T* y, std::int64_t n, C shift_by, C scale_by) {
+  template <class From, class T, class C = compute_t<From>>
+  TAGMA_INLINE static void run(const From* x, T* y, std::int64_t n, C shift_by, C scale_by) {
     constexpr std::int64_t lanes = lanes_of<W>;
-    const auto shift = splat<pack<C, W>>(shift_by), scale = splat<pack<C, W>>(scale_by);
+    const auto shift = broadcast<pack<C, W>>(shift_by), scale = broadcast<pack<C, W>>(scale_by);
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) store(y + i, Part::of(load<W>(x + i), shift, scale));
     const int rest = static_cast<int>(n - i);
-    if (rest > 0) store(y + i, Part::of(load<W>(x + i, rest), shift, scale), rest);
+    if (rest > 0 && i > 0 && static_cast<const void*>(x) != y) {  // with elements that are computed twice
+      store(y + n - lanes, Part::of(load<W>(x + n - lanes), shift, scale));
+    } else if (rest > 0) {
+      store(y + i, Part::of(load<W>(x + i, rest), shift, scale), rest);
+    }
   }
 };
 template <class C>
 inline constexpr int longest_pack = sizeof(C) == 8 ? wide_eight : wide_width;
 template <class Part, class C>
 using map_wide_row = with_wide<map_row_of<Part, default_width>, map_row_of<Part, longest_pack<C>>>;
-template <class C>
-using sums_of_wide_row = with_wide<row_sums<C, default_width>, row_sums<C, longest_pack<C>>>;
+template <class T>
+using sums_of_wide_row = with_wide<row_sums<T, default_width>, row_sums<T, longest_pack<compute_t<T>>>>;
 
 template <class T, row_kind Kind>
 struct softmax_rows {
@@ -299,8 +303,13 @@ TAGMA_COLD void over_labelled_rows(const kernel_args& args, const run_context& c
   context.threads->parallel_for(tasks, task, &all, tasks <= 4 ? runtime::helpers::awake : runtime::helpers::woken);
 }
 
+/// How cross entropies and their gradients find sums of rows. Of short ones, which programs that train have, packs for
+/// AVX-512 would take longer to compile than they save.
+template <class T, bool Few>
+using sums_of_entropy = std::conditional_t<Few, row_sums<T>, sums_of_wide_row<T>>;
+
 /// Up to eight rows.
-template <class T>
+template <class T, bool Few>
 struct entropy_rows {
   using C = compute_t<T>;
   using P = pack<C, 8>;
@@ -314,7 +323,7 @@ struct entropy_rows {
       store(total, eight.total);
     } else {
       for (std::int64_t r = 0; r < rows; ++r)
-        dispatch<row_sums<T>>(x + r * n, n, top + r, total + r, static_cast<T*>(nullptr));
+        dispatch<sums_of_entropy<T, Few>>(x + r * n, n, top + r, total + r, static_cast<T*>(nullptr));
     }
     store(total, log(load<8>(static_cast<const C*>(total))));
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -324,45 +333,51 @@ struct entropy_rows {
   }
 };
 
-template <class T, class Label>
+template <class T, class Label, bool Few>
 void some_cross_entropies(void* of, std::int64_t task) {
   const auto& [args, rows, n, per_task] = *static_cast<const labelled_rows*>(of);
   std::int64_t r = task * per_task;
   for (const std::int64_t end = r + per_task < rows ? r + per_task : rows; r < end; r += 8)
-    dispatch<entropy_rows<T>>(args.in[0].as<const T>() + r * n, end - r < 8 ? end - r : 8, std::int64_t{n},
-                              args.in[1].as<const Label>() + r, args.out.as<T>() + r);
+    dispatch<entropy_rows<T, Few>>(args.in[0].as<const T>() + r * n, end - r < 8 ? end - r : 8, std::int64_t{n},
+                                   args.in[1].as<const Label>() + r, args.out.as<T>() + r);
 }
-template <class T, class Label>
+/// @tparam Few of short rows, which are few or vary
+template <class T, class Label, bool Few>
 void sparse_cross_entropy(const kernel_args& args, const run_context& context) {
-  over_labelled_rows<Label>(args, context, &some_cross_entropies<T, Label>);
+  over_labelled_rows<Label>(args, context, &some_cross_entropies<T, Label, Few>);
 }
 
-template <class T>
+template <class T, bool Few>
 struct entropy_gradient_row {
   using C = compute_t<T>;
   using P = pack<C, 8>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, C upstream, T* y) {
     C top{}, total{};
     T* const kept = kept_in(y);
-    dispatch<row_sums<T>>(x, n, &top, &total, kept);
-    const P shift = splat<P>(top), scale = splat<P>(upstream / total);
-    map_row<rest_of_softmax<T>>(kept != nullptr ? kept : x, y, n, shift, scale);
+    dispatch<sums_of_entropy<T, Few>>(x, n, &top, &total, kept);
+    if constexpr (Few) {
+      const P shift = splat<P>(top), scale = splat<P>(upstream / total);
+      map_row<rest_of_softmax<T>>(kept != nullptr ? kept : x, y, n, shift, scale);
+    } else {
+      dispatch<map_wide_row<rest_of_softmax<T>, C>>(kept != nullptr ? kept : x, y, n, top, upstream / total);
+    }
     y[label] = T(static_cast<C>(y[label]) - upstream);
   }
 };
 
-template <class T, class Label>
+template <class T, class Label, bool Few>
 void some_entropy_gradients(void* of, std::int64_t task) {
   const auto& [args, rows, n, per_task] = *static_cast<const labelled_rows*>(of);
   std::int64_t r = task * per_task;
   for (const std::int64_t end = r + per_task < rows ? r + per_task : rows; r < end; ++r)
-    dispatch<entropy_gradient_row<T>>(args.in[0].as<const T>() + r * n, std::int64_t{n},
-                                      static_cast<std::int64_t>(args.in[1].as<const Label>()[r]),
-                                      static_cast<compute_t<T>>(args.in[2].as<const T>()[r]), args.out.as<T>() + r * n);
+    dispatch<entropy_gradient_row<T, Few>>(args.in[0].as<const T>() + r * n, std::int64_t{n},
+                                           static_cast<std::int64_t>(args.in[1].as<const Label>()[r]),
+                                           static_cast<compute_t<T>>(args.in[2].as<const T>()[r]),
+                                           args.out.as<T>() + r * n);
 }
-template <class T, class Label>
+template <class T, class Label, bool Few>
 void sparse_cross_entropy_gradient(const kernel_args& args, const run_context& context) {
-  over_labelled_rows<Label>(args, context, &some_entropy_gradients<T, Label>);
+  over_labelled_rows<Label>(args, context, &some_entropy_gradients<T, Label, Few>);
 }
 
 }  // namespace cpu::detail
@@ -382,12 +397,16 @@ struct kernel<on_cpu, ir::key<op::log_softmax>> {
 template <>
 struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>>};
+  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>, false>};
+  template <dtype Out, dtype, dtype Label, dtype...>
+  static constexpr kernel_entry few_entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>, true>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy_gradient>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>>};
+  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>, false>};
+  template <dtype Out, dtype, dtype Label, dtype...>
+  static constexpr kernel_entry few_entry{&cpu::detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>, true>};
 };
 
 }  // namespace tagma::device
