@@ -54,9 +54,12 @@ TAGMA_DECL void tile(const kernel_args& args, const run_context& context) {
       if (together > 1) {
         for (std::int64_t done = 0; done < to; done += from) copy_rows(target + done, to, source, from, count, from);
       } else {
+        // Short rows are read together with what was written of the result: fewer calls.
         copy_bytes(target, source, from);
-        for (std::int64_t done = from; done < to; done *= 2)
-          copy_bytes(target + done, target, done < to - done ? done : to - done);
+        for (std::int64_t done = from, most = from; done < to; done += most) {
+          if (from < 512) source = target, most = done;
+          copy_bytes(target + done, source, most < to - done ? most : to - done);
+        }
       }
       rows.next(count);
     }
