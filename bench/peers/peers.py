@@ -8,7 +8,8 @@ default the one that runs this script). A peer that cannot start is left out and
 own workers of another build, such as one with another compiler or math library.
 
 Of --networks the share of the machine is told as well: multiplications of products and convolutions in a second, by those
-of a loop in registers on as many threads, which takes turns with the two."""
+of a loop in registers on as many threads, which takes turns with the two. On several threads there is a rest before each
+turn, so that no thread of the other library still looks for work."""
 
 import argparse
 import json
@@ -20,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -58,6 +60,7 @@ NETWORK_CASES |= {f"{network}-infer-{batch}": (network, batch, f"tagma_network_{
 NETWORK_CASES = {case: (network, batch, own, {p: None for p in peers if p != "jax_network"} if network in NOTES else peers)
                  for case, (network, batch, own, peers) in NETWORK_CASES.items()}
 ONE_THREAD = {"eigen_mlp", "tiny_dnn_mlp"}
+REST = 0.06  # seconds between turns of several threads: those of ONNX Runtime look for work some 35 ms long, OpenMP's 10
 
 
 class Worker:
@@ -91,6 +94,7 @@ class Worker:
             raise RuntimeError(f"{name} did not start" + (f": {line}" if line else ""))
         self.steps = 1
         self.processor_time = arguments.clock == "processor"
+        self.rest = REST if arguments.threads > 1 else 0
 
     def processor_seconds(self):
         tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
@@ -116,6 +120,7 @@ class Worker:
         self.steps = max(1, round(self.steps * seconds / taken))
 
     def step_seconds(self):
+        time.sleep(self.rest)
         return self.run(self.steps) / self.steps
 
     def close(self):

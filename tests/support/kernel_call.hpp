@@ -19,7 +19,8 @@ struct call_options {
   std::uint64_t step = 0;
   std::int32_t source = 0;
   bool repeated = false;
-  bool few = false;  ///< by the entry for few or varying short rows, if there is one
+  bool few = false;         ///< by the entry for few or varying short rows, if there is one
+  bool short_rows = false;  ///< by the entry for the reduction of short rows, if there is one
 };
 
 /// Runs the kernel of operation `Op` on tensors.
@@ -46,6 +47,8 @@ void call_with(const call_options& options, tensor<Out>& out, const std::vector<
   runtime::kernel_entry entry = kernel::template entry<dtype_of<Out>, dtype_of<In>...>;
   if constexpr (requires { kernel::template few_entry<dtype_of<Out>, dtype_of<In>...>; })
     if (options.few) entry = kernel::template few_entry<dtype_of<Out>, dtype_of<In>...>;
+  if constexpr (requires { kernel::template short_rows_entry<dtype_of<Out>, dtype_of<In>...>; })
+    if (options.short_rows) entry = kernel::template short_rows_entry<dtype_of<Out>, dtype_of<In>...>;
   tagma::owned<runtime::kernel_state> state;
   if (entry.prepare != nullptr) state = entry.prepare(args, context);
   args.state = state.get();

@@ -190,11 +190,11 @@
 #define TAGMA_SMALLER(y, a, b) TAGMA_EXTREME(y, "vpminsd", "vminps", "vminpd", a, b)
 #define TAGMA_ANY_BIT_32(any, v) asm("vptest %1, %1" : "=@ccnz"(any) : "x"(v))
 #define TAGMA_BROADCAST_64(y, x) TAGMA_VECTOR_TEXT(y, "vbroadcastss", "vbroadcastsd", " %1, %0", "=v"(y) : "vm"(x))
-#define TAGMA_BFLOATS_OF_64(y, x, last, below, half, quiet, odd)                                          \
-  asm("vpaddd %3, %1, %g0\n\tvptestmd %2, %1, %%k7\n\tvpaddd %4, %1, %g0%{%%k7%}\n\t"                   \
-      "vcmpunordps %1, %1, %%k7\n\tvpord %5, %1, %g0%{%%k7%}\n\tvpermw %g0, %6, %g0"                    \
-      : "=&v"(y)                                                                                         \
-      : "v"(x), "v"(last), "v"(below), "v"(half), "v"(quiet), "v"(odd)                                    \
+#define TAGMA_BFLOATS_OF_64(y, x, last, below, half, quiet, odd)                      \
+  asm("vpaddd %3, %1, %g0\n\tvptestmd %2, %1, %%k7\n\tvpaddd %4, %1, %g0%{%%k7%}\n\t" \
+      "vcmpunordps %1, %1, %%k7\n\tvpord %5, %1, %g0%{%%k7%}\n\tvpermw %g0, %6, %g0"  \
+      : "=&v"(y)                                                                      \
+      : "v"(x), "v"(last), "v"(below), "v"(half), "v"(quiet), "v"(odd)                \
       : "k7")
 #define TAGMA_HIGHEST_BITS(bits, v) asm("vmovmskps %1, %0" : "=r"(bits) : "x"(v))
 #define TAGMA_ANY_BIT_64(any, v) asm("vptestmd %1, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(v) : "k7")

@@ -93,6 +93,16 @@ constexpr bool has_small_windows(const Raw& raw, const plan::plan_step& step, bo
   const extent rows = s[0] == dyn ? 1 : s[0], columns = s[1] == dyn ? 1 : s[1];
   return rows <= 9 && columns <= 9 && rows * columns <= 9;
 }
+/// True if a step may reduce rows of at most 32 elements. Its first attribute has a bit for each axis.
+template <class Raw>
+constexpr bool reduces_short_rows(const Raw& raw, const plan::plan_step& step) {
+  const ir::node_id of = raw.operands[step.first_operand];
+  if (of == ir::no_node) return false;
+  const shape& s = raw.nodes[of].spec.dims;
+  const int last = s.rank - 1;
+  return last > 0 && (s[last] == dyn || s[last] <= 32) &&
+         ((raw.attributes[raw.nodes[step.main_node()].first_attribute] >> last) & 1) != 0;
+}
 template <std::size_t Count, class T, std::size_t All>
 constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::int32_t first) {
   const T* const from = table.data() + first;
@@ -135,9 +145,12 @@ struct step_of {
   static constexpr std::size_t load = operand + (inputs == 0 ? 0 : inputs - 1);
   static constexpr std::size_t loads = operand + operands - load;
   /// Asked of few steps.
+  /// @{
   static constexpr bool small_windows(bool makes_filter) {
     return has_small_windows(Plan::raw, facts.step, makes_filter);
   }
+  static constexpr bool short_rows(bool wanted) { return wanted && reduces_short_rows(Plan::raw, facts.step); }
+  /// @}
 };
 
 /// The operation of a step that there is nothing for, or nullptr.
@@ -190,6 +203,8 @@ constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
     return chosen::template large_windows_entry<Step::type, Step::part::types[Step::operand + I]...>;
   else if constexpr (Step::facts.few && requires { chosen::template few_entry<Step::type, dtype::float32>; })
     return chosen::template few_entry<Step::type, Step::part::types[Step::operand + I]...>;
+  else if constexpr (requires { requires Step::short_rows(chosen::turns_short_rows); })
+    return chosen::template short_rows_entry<Step::type, Step::part::types[Step::operand + I]...>;
   else
     return chosen::template entry<Step::type, Step::part::types[Step::operand + I]...>;
 }

@@ -32,6 +32,7 @@ namespace tagma::device::cpu::detail {
 
 TAGMA_A_KERNEL(matmul<float>);
 TAGMA_A_KERNEL(reduce<float, join_sum>);
+TAGMA_A_KERNEL(reduce<float, join_sum, true>);
 TAGMA_A_KERNEL(reduce<float, join_max>);
 TAGMA_A_KERNEL(fraction<float>);
 TAGMA_A_KERNEL(arg_extreme<float, true, false>);

@@ -178,9 +178,9 @@ tg::tensor<T> first_of_loop(const tg::tensor<T>& x, std::int64_t n, bool in_plac
   T scale = T(2);
   tg::tensor<T> y(x.dims());
   for (std::int64_t i = 0; i < y.dims()[0]; ++i) y[i] = in_place ? x[i] : T(9);
-  tg::runtime::operand in[] = {{reinterpret_cast<std::byte*>(const_cast<T*>(in_place ? y.data() : x.data())),
-                                tg::dtype_of<T>, tg::shape{n}},
-                               {reinterpret_cast<std::byte*>(&scale), tg::dtype_of<T>, tg::shape{}}};
+  tg::runtime::operand in[] = {
+      {reinterpret_cast<std::byte*>(const_cast<T*>(in_place ? y.data() : x.data())), tg::dtype_of<T>, tg::shape{n}},
+      {reinterpret_cast<std::byte*>(&scale), tg::dtype_of<T>, tg::shape{}}};
   const tg::shape declared[] = {tg::shape{n}, tg::shape{}};
   tg::runtime::kernel_args args;
   args.in = in, args.out = {reinterpret_cast<std::byte*>(y.data()), tg::dtype_of<T>, tg::shape{n}};

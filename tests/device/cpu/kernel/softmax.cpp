@@ -251,8 +251,11 @@ TEMPLATE_TEST_CASE("rows with labels have the bytes of rows by themselves, whate
       expected[r] = of_row[0];
       std::copy_n(slope_of_row.data(), n, expected_slope.data() + r * n);
     }
-    for (const tg::test::call_options options : {tg::test::call_options{.threads = 1}, {.threads = 2}, {.threads = 5},
-                                                 {.threads = 1, .few = true}, {.threads = 2, .few = true}}) {
+    for (const tg::test::call_options options : {tg::test::call_options{.threads = 1},
+                                                 {.threads = 2},
+                                                 {.threads = 5},
+                                                 {.threads = 1, .few = true},
+                                                 {.threads = 2, .few = true}}) {
       tg::test::call_with<op::sparse_softmax_cross_entropy>(options, entropy, {}, x, labels);
       tg::test::call_with<op::sparse_softmax_cross_entropy_gradient>(options, slope, {}, x, labels, upstream);
       CHECK(entropy == expected);

@@ -46,7 +46,8 @@ struct held_load {
   using value_type = loop_value<W, Load>;
   value_type value;
   TAGMA_INLINE explicit held_load(const std::byte* from)
-      : value(broadcast<value_type>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {}
+      : value(broadcast<value_type>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {
+  }
   TAGMA_INLINE value_type operator()(const std::byte*, std::int64_t) const { return value; }
 };
 template <int W, class Load>

@@ -309,7 +309,8 @@ template <class T, class Join>
 /// The last two joined axes at once, those around them one by one. Results that differ along one axis that is kept are
 /// found by different tasks, each in the order of its elements: the first axis that is long enough, or else the
 /// longest.
-template <class T, class Join>
+/// @tparam Turns short rows become columns
+template <class T, class Join, bool Turns>
 [[gnu::cold]] void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, const run_context& context) {
   using C = compute_t<T>;
   const int last = axes.count - 1;
@@ -340,8 +341,7 @@ template <class T, class Join>
         rest /= size;
       }
       if (axes.reduced[last]) {
-        // Sums of floats are in most programs, where this would be compiled.
-        if constexpr (!floating<C> || !std::is_same_v<Join, join_sum>)
+        if constexpr (Turns)
           if (n <= longest_turned && m >= 8) {
             over_turned_rows(from + (o * m + first_row) * n, end_row - first_row, n,
                              [&](const C* turned, std::int64_t r, std::int64_t width) {
@@ -380,7 +380,11 @@ template <class T, class Join>
                                 [&](std::int64_t t) { some(t * per_task, t + 1 < tasks ? (t + 1) * per_task : size); });
 }
 
+/// Whether every reduction turns short rows. Sums of floats are in most programs, of which few have such rows.
 template <class T, class Join>
+inline constexpr bool always_turns = !std::is_same_v<T, float> || !std::is_same_v<Join, join_sum>;
+
+template <class T, class Join, bool Turns = always_turns<T, Join>>
 [[gnu::cold]] void reduce(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
@@ -399,7 +403,7 @@ template <class T, class Join>
                axes.count == 2 && axes.reduced[0] && part < axes.extents[0]) {
       reduce_rows<T, Join>(from, axes.extents[0], axes.extents[1], part, to, context);
     } else {
-      reduce_axes<T, Join>(axes, from, to, context);
+      reduce_axes<T, Join, Turns>(axes, from, to, context);
     }
   }
   round_result<T>(args, 0, results);
@@ -516,6 +520,10 @@ struct kernel<on_cpu, ir::key<op::sum>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry =
       cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_sum>);
+  static constexpr bool turns_short_rows = true;
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry short_rows_entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_sum, true>);
 };
 template <>
 struct kernel<on_cpu, ir::key<op::product>> {

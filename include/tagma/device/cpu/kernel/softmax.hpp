@@ -370,10 +370,9 @@ void some_entropy_gradients(void* of, std::int64_t task) {
   const auto& [args, rows, n, per_task] = *static_cast<const labelled_rows*>(of);
   std::int64_t r = task * per_task;
   for (const std::int64_t end = r + per_task < rows ? r + per_task : rows; r < end; ++r)
-    dispatch<entropy_gradient_row<T, Few>>(args.in[0].as<const T>() + r * n, std::int64_t{n},
-                                           static_cast<std::int64_t>(args.in[1].as<const Label>()[r]),
-                                           static_cast<compute_t<T>>(args.in[2].as<const T>()[r]),
-                                           args.out.as<T>() + r * n);
+    dispatch<entropy_gradient_row<T, Few>>(
+        args.in[0].as<const T>() + r * n, std::int64_t{n}, static_cast<std::int64_t>(args.in[1].as<const Label>()[r]),
+        static_cast<compute_t<T>>(args.in[2].as<const T>()[r]), args.out.as<T>() + r * n);
 }
 template <class T, class Label, bool Few>
 void sparse_cross_entropy_gradient(const kernel_args& args, const run_context& context) {
@@ -398,15 +397,16 @@ template <>
 struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>, false>};
-  template <dtype Out, dtype, dtype Label, dtype...>
+  template <dtype Out, dtype, dtype Label = dtype::uint8, dtype...>
   static constexpr kernel_entry few_entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>, true>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy_gradient>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>, false>};
-  template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry few_entry{&cpu::detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>, true>};
+  template <dtype Out, dtype, dtype Label = dtype::uint8, dtype...>
+  static constexpr kernel_entry few_entry{
+      &cpu::detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>, true>};
 };
 
 }  // namespace tagma::device
