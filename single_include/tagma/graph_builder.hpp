@@ -163,7 +163,8 @@
 /// them, which takes text as above: rounding to integers, roots, their reciprocals within 2^-14, c less a b rounded
 /// once, x 2^n with an integral n, the larger and the smaller one (of 64 bytes, or of signed integers of four bytes if
 /// it is 32), and the second where they are equal or one is a NaN. And whether a bit is set, or a signed integer
-/// greater than another; and the highest bits of eight words as those of an integer.
+/// greater than another; the highest bits of eight words as those of an integer; one number in all lanes; and the upper
+/// halves, which `odd` picks, of sixteen floats that were rounded to the nearest, ties to even.
 /// @{
 #if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
 #define TAGMA_HAS_VECTOR_TEXT 0
@@ -195,6 +196,13 @@
 #define TAGMA_LARGER(y, a, b) TAGMA_EXTREME(y, "vpmaxsd", "vmaxps", "vmaxpd", a, b)
 #define TAGMA_SMALLER(y, a, b) TAGMA_EXTREME(y, "vpminsd", "vminps", "vminpd", a, b)
 #define TAGMA_ANY_BIT_32(any, v) asm("vptest %1, %1" : "=@ccnz"(any) : "x"(v))
+#define TAGMA_BROADCAST_64(y, x) TAGMA_VECTOR_TEXT(y, "vbroadcastss", "vbroadcastsd", " %1, %0", "=v"(y) : "vm"(x))
+#define TAGMA_BFLOATS_OF_64(y, x, last, below, half, quiet, odd)                      \
+  asm("vpaddd %3, %1, %g0\n\tvptestmd %2, %1, %%k7\n\tvpaddd %4, %1, %g0%{%%k7%}\n\t" \
+      "vcmpunordps %1, %1, %%k7\n\tvpord %5, %1, %g0%{%%k7%}\n\tvpermw %g0, %6, %g0"  \
+      : "=&v"(y)                                                                      \
+      : "v"(x), "v"(last), "v"(below), "v"(half), "v"(quiet), "v"(odd)                \
+      : "k7")
 #define TAGMA_HIGHEST_BITS(bits, v) asm("vmovmskps %1, %0" : "=r"(bits) : "x"(v))
 #define TAGMA_ANY_BIT_64(any, v) asm("vptestmd %1, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(v) : "k7")
 #define TAGMA_ANY_GREATER_64(any, a, b)                                                              \
@@ -7007,6 +7015,8 @@ TAGMA_DECL graph_builder::scope_guard graph_builder::open(ir::scope_kind kind, c
 #undef TAGMA_SMALLER
 #undef TAGMA_ANY_BIT_32
 #undef TAGMA_ANY_BIT_64
+#undef TAGMA_BROADCAST_64
+#undef TAGMA_BFLOATS_OF_64
 #undef TAGMA_HIGHEST_BITS
 #undef TAGMA_ANY_GREATER_64
 #undef TAGMA_HAS_PAIRS

@@ -264,7 +264,8 @@ void fresh_type(long);
 /// them, which takes text as above: rounding to integers, roots, their reciprocals within 2^-14, c less a b rounded
 /// once, x 2^n with an integral n, the larger and the smaller one (of 64 bytes, or of signed integers of four bytes if
 /// it is 32), and the second where they are equal or one is a NaN. And whether a bit is set, or a signed integer
-/// greater than another; and the highest bits of eight words as those of an integer.
+/// greater than another; the highest bits of eight words as those of an integer; one number in all lanes; and the upper
+/// halves, which `odd` picks, of sixteen floats that were rounded to the nearest, ties to even.
 /// @{
 #if !defined(__x86_64__) || defined(__CUDACC__) || defined(__clang__) || (defined(TAGMA_PORTABLE) && TAGMA_PORTABLE)
 #define TAGMA_HAS_VECTOR_TEXT 0
@@ -296,6 +297,13 @@ void fresh_type(long);
 #define TAGMA_LARGER(y, a, b) TAGMA_EXTREME(y, "vpmaxsd", "vmaxps", "vmaxpd", a, b)
 #define TAGMA_SMALLER(y, a, b) TAGMA_EXTREME(y, "vpminsd", "vminps", "vminpd", a, b)
 #define TAGMA_ANY_BIT_32(any, v) asm("vptest %1, %1" : "=@ccnz"(any) : "x"(v))
+#define TAGMA_BROADCAST_64(y, x) TAGMA_VECTOR_TEXT(y, "vbroadcastss", "vbroadcastsd", " %1, %0", "=v"(y) : "vm"(x))
+#define TAGMA_BFLOATS_OF_64(y, x, last, below, half, quiet, odd)                      \
+  asm("vpaddd %3, %1, %g0\n\tvptestmd %2, %1, %%k7\n\tvpaddd %4, %1, %g0%{%%k7%}\n\t" \
+      "vcmpunordps %1, %1, %%k7\n\tvpord %5, %1, %g0%{%%k7%}\n\tvpermw %g0, %6, %g0"  \
+      : "=&v"(y)                                                                      \
+      : "v"(x), "v"(last), "v"(below), "v"(half), "v"(quiet), "v"(odd)                \
+      : "k7")
 #define TAGMA_HIGHEST_BITS(bits, v) asm("vmovmskps %1, %0" : "=r"(bits) : "x"(v))
 #define TAGMA_ANY_BIT_64(any, v) asm("vptestmd %1, %1, %%k7\n\tkortestw %%k7, %%k7" : "=@ccnz"(any) : "v"(v) : "k7")
 #define TAGMA_ANY_GREATER_64(any, a, b)                                                              \
@@ -33012,7 +33020,7 @@ TAGMA_DECL void copy_box(std::byte* to, const std::byte* from, const box& b, std
 /// extension of g++ and clang++ and therefore follows the instruction set of the function it is inlined into. Pass it
 /// by const reference. The 16-bit floating types are computed in `pack<float, W>`: `load` widens them exactly and
 /// `store` rounds them to the nearest, ties to even.
-/// This header has the conversions between packs of different elements, and between packs and memory.
+/// This header has the conversions between packs of different elements, and between packs and numbers or memory.
 
 // ---- tagma/device/cpu/lanes.hpp
 
@@ -33725,6 +33733,19 @@ namespace tagma::device::cpu {
 template <class U, class T, int W>
 TAGMA_INLINE pack<compute_t<U>, W> convert(const pack<T, W>& p);
 
+/// `splat` of what is not known when a loop is compiled: g++ would set the lanes of 64 bytes one by one.
+template <class P>
+TAGMA_INLINE P broadcast(typename P::value_type x) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (sizeof(P) == 64 && sizeof(x) >= 4 && !detail::split<typename P::value_type, P::width>) {
+    P r;
+    TAGMA_BROADCAST_64(r.v, x);
+    return r;
+  }
+#endif
+  return splat<P>(x);
+}
+
 /// 1 where the mask is set, otherwise 0.
 template <int B, int W>
 TAGMA_INLINE pack<bool, W> to_bool(const mask<B, W>& m) {
@@ -33872,6 +33893,19 @@ TAGMA_INLINE pack<float, W> widen_bfloat(const pack<std::uint16_t, W>& h) {
 template <int W>
 TAGMA_INLINE pack<std::uint16_t, W> narrow_bfloat(const pack<float, W>& p) {
   const auto x = reinterpret<std::uint32_t>(p);
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (sizeof(p) == 64 && !split<float, W>) {
+    using words = pack<std::uint32_t, W>;
+    const words last = splat<words>(0x10000u), below = splat<words>(0x7fffu), half = splat<words>(0x8000u);
+    const words quiet = splat<words>(0x400000u);
+    // Pairs of the odd positions 1 to 31; what lies above them in the vector is of no use.
+    typedef std::uint64_t positions __attribute__((vector_size(64)));
+    const positions odd{0x7000500030001u, 0xf000d000b0009u, 0x17001500130011u, 0x1f001d001b0019u};
+    pack<std::uint16_t, W> r;
+    TAGMA_BFLOATS_OF_64(r.v, x.v, last.v, below.v, half.v, quiet.v, odd);
+    return r;
+  }
+#endif
   const auto rounded = (x + 0x7fffu + ((x >> 16) & 1u)) >> 16;
   return convert<std::uint16_t>(select(p != p, (x >> 16) | 0x40u, rounded));
 }
@@ -34832,14 +34866,18 @@ struct scratch final : kernel_state {
   runtime::aligned_bytes bytes_;
 };
 
-/// Copies with a conversion, and rounds where the target has 16 bits.
+/// Copies with a conversion, and rounds where the target has 16 bits. What is left of the last pack is computed with
+/// the elements before it.
 template <int Lanes>
 struct convert_elements_of {
   template <class From, class To>
   TAGMA_INLINE static void run(const From* from, To* to, std::int64_t n) {
     for (std::int64_t i = 0; i + Lanes <= n; i += Lanes) store(to + i, load<Lanes>(from + i));
     const int rest = static_cast<int>(n % Lanes);
-    if (rest > 0) store(to + n - rest, load<Lanes>(from + n - rest, rest), rest);
+    if (rest > 0 && n > Lanes)
+      store(to + n - Lanes, load<Lanes>(from + n - Lanes));
+    else if (rest > 0)
+      store(to + n - rest, load<Lanes>(from + n - rest, rest), rest);
   }
 };
 using convert_elements = with_wide<convert_elements_of<default_width>, convert_elements_of<wide_width>>;
@@ -35389,9 +35427,12 @@ TAGMA_DECL void tile(const kernel_args& args, const run_context& context) {
       if (together > 1) {
         for (std::int64_t done = 0; done < to; done += from) copy_rows(target + done, to, source, from, count, from);
       } else {
+        // Short rows are read together with what was written of the result: fewer calls.
         copy_bytes(target, source, from);
-        for (std::int64_t done = from; done < to; done *= 2)
-          copy_bytes(target + done, target, done < to - done ? done : to - done);
+        for (std::int64_t done = from, most = from; done < to; done += most) {
+          if (from < 512) source = target, most = done;
+          copy_bytes(target + done, source, most < to - done ? most : to - done);
+        }
       }
       rows.next(count);
     }
@@ -38717,6 +38758,7 @@ TAGMA_LONG_FORMULA(op::softplus)
 TAGMA_LONG_FORMULA(op::erf)
 TAGMA_LONG_FORMULA(op::sin)
 TAGMA_LONG_FORMULA(op::cos)
+TAGMA_LONG_FORMULA(op::power)
 TAGMA_WIDE_LOOP(op::sqrt, 2)
 TAGMA_WIDE_LOOP(op::rsqrt, 2)
 #undef TAGMA_LONG_FORMULA
@@ -40699,7 +40741,8 @@ template <class T, class Join>
 /// The last two joined axes at once, those around them one by one. Results that differ along one axis that is kept are
 /// found by different tasks, each in the order of its elements: the first axis that is long enough, or else the
 /// longest.
-template <class T, class Join>
+/// @tparam Turns short rows become columns
+template <class T, class Join, bool Turns>
 [[gnu::cold]] void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, const run_context& context) {
   using C = compute_t<T>;
   const int last = axes.count - 1;
@@ -40730,8 +40773,7 @@ template <class T, class Join>
         rest /= size;
       }
       if (axes.reduced[last]) {
-        // Sums of floats are in most programs, where this would be compiled.
-        if constexpr (!floating<C> || !std::is_same_v<Join, join_sum>)
+        if constexpr (Turns)
           if (n <= longest_turned && m >= 8) {
             over_turned_rows(from + (o * m + first_row) * n, end_row - first_row, n,
                              [&](const C* turned, std::int64_t r, std::int64_t width) {
@@ -40770,7 +40812,11 @@ template <class T, class Join>
                                 [&](std::int64_t t) { some(t * per_task, t + 1 < tasks ? (t + 1) * per_task : size); });
 }
 
+/// Whether every reduction turns short rows. Sums of floats are in most programs, of which few have such rows.
 template <class T, class Join>
+inline constexpr bool always_turns = !std::is_same_v<T, float> || !std::is_same_v<Join, join_sum>;
+
+template <class T, class Join, bool Turns = always_turns<T, Join>>
 [[gnu::cold]] void reduce(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
@@ -40789,7 +40835,7 @@ template <class T, class Join>
                axes.count == 2 && axes.reduced[0] && part < axes.extents[0]) {
       reduce_rows<T, Join>(from, axes.extents[0], axes.extents[1], part, to, context);
     } else {
-      reduce_axes<T, Join>(axes, from, to, context);
+      reduce_axes<T, Join, Turns>(axes, from, to, context);
     }
   }
   round_result<T>(args, 0, results);
@@ -40906,6 +40952,10 @@ struct kernel<on_cpu, ir::key<op::sum>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry =
       cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_sum>);
+  static constexpr bool turns_short_rows = true;
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry short_rows_entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_sum, true>);
 };
 template <>
 struct kernel<on_cpu, ir::key<op::product>> {
@@ -42522,7 +42572,7 @@ struct row_sums {
     std::int64_t begin = 0;
     if constexpr (W > 8) {
       constexpr std::int64_t lanes = lanes_of<W>;
-      const auto wide_shift = splat<pack<C, W>>(top);
+      const auto wide_shift = broadcast<pack<C, W>>(top);
       auto sums = splat<pack<C, W>>(C(0));  // of lanes that are as many as those of `sum`
       for (; begin + lanes <= n; begin += lanes) {
         const pack<C, W> e = exp_of_negative(load<W>(x + begin) - wide_shift);
@@ -42655,22 +42705,26 @@ TAGMA_INLINE void map_row(const From* x, T* y, std::int64_t n, const P& shift, c
 /// The same by longer packs, of numbers that may be wider than their results.
 template <class Part, int W>
 struct map_row_of {
-  template <class C, class T>
-  TAGMA_INLINE static void run(const C* x, T* y, std::int64_t n, C shift_by, C scale_by) {
+  template <class From, class T, class C = compute_t<From>>
+  TAGMA_INLINE static void run(const From* x, T* y, std::int64_t n, C shift_by, C scale_by) {
     constexpr std::int64_t lanes = lanes_of<W>;
-    const auto shift = splat<pack<C, W>>(shift_by), scale = splat<pack<C, W>>(scale_by);
+    const auto shift = broadcast<pack<C, W>>(shift_by), scale = broadcast<pack<C, W>>(scale_by);
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) store(y + i, Part::of(load<W>(x + i), shift, scale));
     const int rest = static_cast<int>(n - i);
-    if (rest > 0) store(y + i, Part::of(load<W>(x + i, rest), shift, scale), rest);
+    if (rest > 0 && i > 0 && static_cast<const void*>(x) != y) {  // with elements that are computed twice
+      store(y + n - lanes, Part::of(load<W>(x + n - lanes), shift, scale));
+    } else if (rest > 0) {
+      store(y + i, Part::of(load<W>(x + i, rest), shift, scale), rest);
+    }
   }
 };
 template <class C>
 inline constexpr int longest_pack = sizeof(C) == 8 ? wide_eight : wide_width;
 template <class Part, class C>
 using map_wide_row = with_wide<map_row_of<Part, default_width>, map_row_of<Part, longest_pack<C>>>;
-template <class C>
-using sums_of_wide_row = with_wide<row_sums<C, default_width>, row_sums<C, longest_pack<C>>>;
+template <class T>
+using sums_of_wide_row = with_wide<row_sums<T, default_width>, row_sums<T, longest_pack<compute_t<T>>>>;
 
 template <class T, row_kind Kind>
 struct softmax_rows {
@@ -42764,8 +42818,13 @@ TAGMA_COLD void over_labelled_rows(const kernel_args& args, const run_context& c
   context.threads->parallel_for(tasks, task, &all, tasks <= 4 ? runtime::helpers::awake : runtime::helpers::woken);
 }
 
+/// How cross entropies and their gradients find sums of rows. Of short ones, which programs that train have, packs for
+/// AVX-512 would take longer to compile than they save.
+template <class T, bool Few>
+using sums_of_entropy = std::conditional_t<Few, row_sums<T>, sums_of_wide_row<T>>;
+
 /// Up to eight rows.
-template <class T>
+template <class T, bool Few>
 struct entropy_rows {
   using C = compute_t<T>;
   using P = pack<C, 8>;
@@ -42779,7 +42838,7 @@ struct entropy_rows {
       store(total, eight.total);
     } else {
       for (std::int64_t r = 0; r < rows; ++r)
-        dispatch<row_sums<T>>(x + r * n, n, top + r, total + r, static_cast<T*>(nullptr));
+        dispatch<sums_of_entropy<T, Few>>(x + r * n, n, top + r, total + r, static_cast<T*>(nullptr));
     }
     store(total, log(load<8>(static_cast<const C*>(total))));
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -42789,45 +42848,50 @@ struct entropy_rows {
   }
 };
 
-template <class T, class Label>
+template <class T, class Label, bool Few>
 void some_cross_entropies(void* of, std::int64_t task) {
   const auto& [args, rows, n, per_task] = *static_cast<const labelled_rows*>(of);
   std::int64_t r = task * per_task;
   for (const std::int64_t end = r + per_task < rows ? r + per_task : rows; r < end; r += 8)
-    dispatch<entropy_rows<T>>(args.in[0].as<const T>() + r * n, end - r < 8 ? end - r : 8, std::int64_t{n},
-                              args.in[1].as<const Label>() + r, args.out.as<T>() + r);
+    dispatch<entropy_rows<T, Few>>(args.in[0].as<const T>() + r * n, end - r < 8 ? end - r : 8, std::int64_t{n},
+                                   args.in[1].as<const Label>() + r, args.out.as<T>() + r);
 }
-template <class T, class Label>
+/// @tparam Few of short rows, which are few or vary
+template <class T, class Label, bool Few>
 void sparse_cross_entropy(const kernel_args& args, const run_context& context) {
-  over_labelled_rows<Label>(args, context, &some_cross_entropies<T, Label>);
+  over_labelled_rows<Label>(args, context, &some_cross_entropies<T, Label, Few>);
 }
 
-template <class T>
+template <class T, bool Few>
 struct entropy_gradient_row {
   using C = compute_t<T>;
   using P = pack<C, 8>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, C upstream, T* y) {
     C top{}, total{};
     T* const kept = kept_in(y);
-    dispatch<row_sums<T>>(x, n, &top, &total, kept);
-    const P shift = splat<P>(top), scale = splat<P>(upstream / total);
-    map_row<rest_of_softmax<T>>(kept != nullptr ? kept : x, y, n, shift, scale);
+    dispatch<sums_of_entropy<T, Few>>(x, n, &top, &total, kept);
+    if constexpr (Few) {
+      const P shift = splat<P>(top), scale = splat<P>(upstream / total);
+      map_row<rest_of_softmax<T>>(kept != nullptr ? kept : x, y, n, shift, scale);
+    } else {
+      dispatch<map_wide_row<rest_of_softmax<T>, C>>(kept != nullptr ? kept : x, y, n, top, upstream / total);
+    }
     y[label] = T(static_cast<C>(y[label]) - upstream);
   }
 };
 
-template <class T, class Label>
+template <class T, class Label, bool Few>
 void some_entropy_gradients(void* of, std::int64_t task) {
   const auto& [args, rows, n, per_task] = *static_cast<const labelled_rows*>(of);
   std::int64_t r = task * per_task;
   for (const std::int64_t end = r + per_task < rows ? r + per_task : rows; r < end; ++r)
-    dispatch<entropy_gradient_row<T>>(args.in[0].as<const T>() + r * n, std::int64_t{n},
-                                      static_cast<std::int64_t>(args.in[1].as<const Label>()[r]),
-                                      static_cast<compute_t<T>>(args.in[2].as<const T>()[r]), args.out.as<T>() + r * n);
+    dispatch<entropy_gradient_row<T, Few>>(
+        args.in[0].as<const T>() + r * n, std::int64_t{n}, static_cast<std::int64_t>(args.in[1].as<const Label>()[r]),
+        static_cast<compute_t<T>>(args.in[2].as<const T>()[r]), args.out.as<T>() + r * n);
 }
-template <class T, class Label>
+template <class T, class Label, bool Few>
 void sparse_cross_entropy_gradient(const kernel_args& args, const run_context& context) {
-  over_labelled_rows<Label>(args, context, &some_entropy_gradients<T, Label>);
+  over_labelled_rows<Label>(args, context, &some_entropy_gradients<T, Label, Few>);
 }
 
 }  // namespace cpu::detail
@@ -42847,12 +42911,17 @@ struct kernel<on_cpu, ir::key<op::log_softmax>> {
 template <>
 struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>>};
+  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>, false>};
+  template <dtype Out, dtype, dtype Label = dtype::uint8, dtype...>
+  static constexpr kernel_entry few_entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>, true>};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy_gradient>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>>};
+  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>, false>};
+  template <dtype Out, dtype, dtype Label = dtype::uint8, dtype...>
+  static constexpr kernel_entry few_entry{
+      &cpu::detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>, true>};
 };
 
 }  // namespace tagma::device
@@ -43766,6 +43835,17 @@ constexpr bool has_small_windows(const Raw& raw, const plan::plan_step& step, bo
   const extent rows = s[0] == dyn ? 1 : s[0], columns = s[1] == dyn ? 1 : s[1];
   return rows <= 9 && columns <= 9 && rows * columns <= 9;
 }
+/// True if a step may reduce rows of 2 to 32 elements. Its first attribute has a bit for each axis.
+template <class Raw>
+constexpr bool reduces_short_rows(const Raw& raw, const plan::plan_step& step) {
+  const ir::node_id of = raw.operands[step.first_operand];
+  if (of == ir::no_node) return false;
+  const shape& s = raw.nodes[of].spec.dims;
+  int last = s.rank - 1;
+  while (last > 0 && s[last] == 1) --last;
+  return last > 0 && (s[last] == dyn || s[last] <= 32) &&
+         ((raw.attributes[raw.nodes[step.main_node()].first_attribute] >> last) & 1) != 0;
+}
 template <std::size_t Count, class T, std::size_t All>
 constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::int32_t first) {
   const T* const from = table.data() + first;
@@ -43808,9 +43888,12 @@ struct step_of {
   static constexpr std::size_t load = operand + (inputs == 0 ? 0 : inputs - 1);
   static constexpr std::size_t loads = operand + operands - load;
   /// Asked of few steps.
+  /// @{
   static constexpr bool small_windows(bool makes_filter) {
     return has_small_windows(Plan::raw, facts.step, makes_filter);
   }
+  static constexpr bool short_rows(bool wanted) { return wanted && reduces_short_rows(Plan::raw, facts.step); }
+  /// @}
 };
 
 /// The operation of a step that there is nothing for, or nullptr.
@@ -43863,6 +43946,8 @@ constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
     return chosen::template large_windows_entry<Step::type, Step::part::types[Step::operand + I]...>;
   else if constexpr (Step::facts.few && requires { chosen::template few_entry<Step::type, dtype::float32>; })
     return chosen::template few_entry<Step::type, Step::part::types[Step::operand + I]...>;
+  else if constexpr (requires { requires Step::short_rows(chosen::turns_short_rows); })
+    return chosen::template short_rows_entry<Step::type, Step::part::types[Step::operand + I]...>;
   else
     return chosen::template entry<Step::type, Step::part::types[Step::operand + I]...>;
 }
@@ -43943,7 +44028,8 @@ struct held_load {
   using value_type = loop_value<W, Load>;
   value_type value;
   TAGMA_INLINE explicit held_load(const std::byte* from)
-      : value(splat<value_type>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {}
+      : value(broadcast<value_type>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {
+  }
   TAGMA_INLINE value_type operator()(const std::byte*, std::int64_t) const { return value; }
 };
 template <int W, class Load>
@@ -44234,14 +44320,15 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   /// The sizes of all elements, of which each is a bit. Those of 16 bits are floats that are widened and rounded.
   static constexpr std::size_t sizes =
       (sizeof(typename Load::stored_type) | ... | (sizeof(typename Operation::stored_type) | ...));
-  static constexpr bool has_halves = (sizes & 2) != 0, has_eight_bytes = (sizes & 8) != 0;
+  static constexpr bool has_halves = (sizes & 2) != 0;
+  static constexpr bool has_eight_bytes = (sizes & 8) != 0 || (cpu::detail::has_doubles(Operation{}) || ...);
   /// AVX2 has no instruction by which integers of 64 bits become floats.
   static constexpr bool has_floats_of_long =
       has_eight_bytes && operation_count == 1 && cpu::detail::floating<result> &&
       ((sizeof(typename Load::stored_type) == 8 && !cpu::detail::floating<typename Load::stored_type>)&&...);
   static constexpr bool is_wide = has_floats_of_long ||
                                   ((operation_count <= cpu::detail::longest_wide(Operation{})) || ...) ||
-                                  (has_halves && !has_eight_bytes && !(cpu::detail::has_doubles(Operation{}) || ...));
+                                  (has_halves && !has_eight_bytes);
   /// Elements of one byte, of which eight are half of the shortest vector.
   static constexpr int width = sizes == 1 ? 2 * cpu::default_width : cpu::default_width;
   static constexpr int wide_width = has_eight_bytes ? cpu::wide_eight : cpu::wide_width;
@@ -44318,18 +44405,25 @@ namespace tagma::device::cpu::detail {
 
 TAGMA_A_KERNEL(matmul<float>);
 TAGMA_A_KERNEL(reduce<float, join_sum>);
+TAGMA_A_KERNEL(reduce<float, join_sum, true>);
 TAGMA_A_KERNEL(reduce<float, join_max>);
 TAGMA_A_KERNEL(fraction<float>);
 TAGMA_A_KERNEL(arg_extreme<float, true, false>);
 TAGMA_A_KERNEL(arg_extreme<float, true, true>);
 TAGMA_A_KERNEL(accumulate<float, true>);
 TAGMA_A_KERNEL(accumulate<std::int64_t, true>);
-TAGMA_A_KERNEL(sparse_cross_entropy<float, std::uint8_t>);
-TAGMA_A_KERNEL(sparse_cross_entropy<float, std::int32_t>);
-TAGMA_A_KERNEL(sparse_cross_entropy<float, std::int64_t>);
-TAGMA_A_KERNEL(sparse_cross_entropy_gradient<float, std::uint8_t>);
-TAGMA_A_KERNEL(sparse_cross_entropy_gradient<float, std::int32_t>);
-TAGMA_A_KERNEL(sparse_cross_entropy_gradient<float, std::int64_t>);
+TAGMA_A_KERNEL(sparse_cross_entropy<float, std::uint8_t, false>);
+TAGMA_A_KERNEL(sparse_cross_entropy<float, std::uint8_t, true>);
+TAGMA_A_KERNEL(sparse_cross_entropy<float, std::int32_t, false>);
+TAGMA_A_KERNEL(sparse_cross_entropy<float, std::int32_t, true>);
+TAGMA_A_KERNEL(sparse_cross_entropy<float, std::int64_t, false>);
+TAGMA_A_KERNEL(sparse_cross_entropy<float, std::int64_t, true>);
+TAGMA_A_KERNEL(sparse_cross_entropy_gradient<float, std::uint8_t, false>);
+TAGMA_A_KERNEL(sparse_cross_entropy_gradient<float, std::uint8_t, true>);
+TAGMA_A_KERNEL(sparse_cross_entropy_gradient<float, std::int32_t, false>);
+TAGMA_A_KERNEL(sparse_cross_entropy_gradient<float, std::int32_t, true>);
+TAGMA_A_KERNEL(sparse_cross_entropy_gradient<float, std::int64_t, false>);
+TAGMA_A_KERNEL(sparse_cross_entropy_gradient<float, std::int64_t, true>);
 TAGMA_A_KERNEL(apply_update<op::apply_sgd, float>);
 TAGMA_A_KERNEL(apply_update<op::apply_momentum, float>);
 TAGMA_A_KERNEL(apply_update<op::apply_rmsprop, float>);
@@ -44410,6 +44504,8 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 #undef TAGMA_SMALLER
 #undef TAGMA_ANY_BIT_32
 #undef TAGMA_ANY_BIT_64
+#undef TAGMA_BROADCAST_64
+#undef TAGMA_BFLOATS_OF_64
 #undef TAGMA_HIGHEST_BITS
 #undef TAGMA_ANY_GREATER_64
 #undef TAGMA_HAS_PAIRS

@@ -93,13 +93,14 @@ constexpr bool has_small_windows(const Raw& raw, const plan::plan_step& step, bo
   const extent rows = s[0] == dyn ? 1 : s[0], columns = s[1] == dyn ? 1 : s[1];
   return rows <= 9 && columns <= 9 && rows * columns <= 9;
 }
-/// True if a step may reduce rows of at most 32 elements. Its first attribute has a bit for each axis.
+/// True if a step may reduce rows of 2 to 32 elements. Its first attribute has a bit for each axis.
 template <class Raw>
 constexpr bool reduces_short_rows(const Raw& raw, const plan::plan_step& step) {
   const ir::node_id of = raw.operands[step.first_operand];
   if (of == ir::no_node) return false;
   const shape& s = raw.nodes[of].spec.dims;
-  const int last = s.rank - 1;
+  int last = s.rank - 1;
+  while (last > 0 && s[last] == 1) --last;
   return last > 0 && (s[last] == dyn || s[last] <= 32) &&
          ((raw.attributes[raw.nodes[step.main_node()].first_attribute] >> last) & 1) != 0;
 }

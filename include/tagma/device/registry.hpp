@@ -80,6 +80,8 @@ constexpr registered_kernel kernel_of(std::index_sequence<I...> inputs) {
   } else if constexpr (requires { Op::outputs; }) {
     k.entry =
         entry_of_several<Device, Op, S>(std::make_index_sequence<static_cast<std::size_t>(Op::outputs)>{}, inputs);
+  } else if constexpr (requires { kernel<Device, ir::key<Op>>::turns_short_rows; }) {
+    k.entry = kernel<Device, ir::key<Op>>::template short_rows_entry<S.out, S.in[I]...>;  // of all rows
   } else {
     k.entry = kernel<Device, ir::key<Op>>::template entry<S.out, S.in[I]...>;
   }

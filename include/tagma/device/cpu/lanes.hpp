@@ -197,19 +197,6 @@ TAGMA_INLINE P splat(V x) {
   }
 }
 
-/// `splat` of what is not known when a loop is compiled: g++ would set the lanes of 64 bytes one by one.
-template <class P>
-TAGMA_INLINE P broadcast(typename P::value_type x) {
-#if TAGMA_HAS_VECTOR_TEXT
-  if constexpr (sizeof(P) == 64 && sizeof(x) >= 4 && !detail::split<typename P::value_type, P::width>) {
-    P r;
-    TAGMA_BROADCAST_64(r.v, x);
-    return r;
-  }
-#endif
-  return splat<P>(x);
-}
-
 /// The same bits as elements of another type of the same size.
 template <class U, class T, int W>
 TAGMA_INLINE pack<U, W> reinterpret(const pack<T, W>& p) {

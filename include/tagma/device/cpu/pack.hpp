@@ -6,7 +6,7 @@
 /// extension of g++ and clang++ and therefore follows the instruction set of the function it is inlined into. Pass it
 /// by const reference. The 16-bit floating types are computed in `pack<float, W>`: `load` widens them exactly and
 /// `store` rounds them to the nearest, ties to even.
-/// This header has the conversions between packs of different elements, and between packs and memory.
+/// This header has the conversions between packs of different elements, and between packs and numbers or memory.
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/lanes.hpp"
@@ -16,6 +16,19 @@ namespace tagma::device::cpu {
 
 template <class U, class T, int W>
 TAGMA_INLINE pack<compute_t<U>, W> convert(const pack<T, W>& p);
+
+/// `splat` of what is not known when a loop is compiled: g++ would set the lanes of 64 bytes one by one.
+template <class P>
+TAGMA_INLINE P broadcast(typename P::value_type x) {
+#if TAGMA_HAS_VECTOR_TEXT
+  if constexpr (sizeof(P) == 64 && sizeof(x) >= 4 && !detail::split<typename P::value_type, P::width>) {
+    P r;
+    TAGMA_BROADCAST_64(r.v, x);
+    return r;
+  }
+#endif
+  return splat<P>(x);
+}
 
 /// 1 where the mask is set, otherwise 0.
 template <int B, int W>
