@@ -39779,15 +39779,8 @@ struct convert_rows_body {
   TAGMA_INLINE static void run(const From* from, std::int64_t from_row, To* to, std::int64_t to_row, std::int64_t rows,
                                std::int64_t n) {
     if (from_row == n && to_row == n) n *= rows, rows = n > 0;
-    for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
-      std::int64_t i = 0;
-      for (; i + Lanes <= n; i += Lanes) store(to + i, load<Lanes>(from + i));
-      if (i == n) continue;
-      if (n >= Lanes)
-        store(to + n - Lanes, load<Lanes>(from + n - Lanes));  // some again
-      else
-        store(to, load<Lanes>(from, static_cast<int>(n)), static_cast<int>(n));
-    }
+    for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row)
+      convert_elements_of<Lanes>::run(from, to, n);
   }
 };
 using convert_rows = with_wide<convert_rows_body<default_width>, convert_rows_body<wide_width>>;
@@ -43841,10 +43834,11 @@ constexpr bool reduces_short_rows(const Raw& raw, const plan::plan_step& step) {
   const ir::node_id of = raw.operands[step.first_operand];
   if (of == ir::no_node) return false;
   const shape& s = raw.nodes[of].spec.dims;
+  const ir::attribute axes = raw.attributes[raw.nodes[step.main_node()].first_attribute];
   int last = s.rank - 1;
-  while (last > 0 && s[last] == 1) --last;
-  return last > 0 && (s[last] == dyn || s[last] <= 32) &&
-         ((raw.attributes[raw.nodes[step.main_node()].first_attribute] >> last) & 1) != 0;
+  // Axes of one element do not count, nor others that are kept and may have one.
+  while (last > 0 && (s[last] == 1 || (s[last] == dyn && ((axes >> last) & 1) == 0))) --last;
+  return last > 0 && (s[last] == dyn || s[last] <= 32) && ((axes >> last) & 1) != 0;
 }
 template <std::size_t Count, class T, std::size_t All>
 constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::int32_t first) {

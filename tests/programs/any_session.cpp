@@ -81,6 +81,35 @@ TEST_CASE("a program that is data trains as the compiled one does") {
   check_training(tg::rmsprop{.learning_rate = 0.1});
 }
 
+TEST_CASE("sums of rows, whatever a program knows of their lengths") {
+  constexpr auto short_rows = tg::placeholder<"short", float, tg::dyn, 16>();
+  constexpr auto columns = tg::placeholder<"columns", float, tg::dyn, 16, tg::dyn>();
+  constexpr auto one_column = tg::placeholder<"one", float, tg::dyn, 3, 1>();
+  constexpr auto any_rows = tg::placeholder<"any", float, tg::dyn, tg::dyn>();
+  constexpr auto long_rows = tg::placeholder<"long", float, tg::dyn, 40>();
+  const auto a = tg::sum<1>(short_rows);
+  const auto b = tg::sum<1>(any_rows);
+  const auto c = tg::sum<1>(long_rows);
+  const auto d = tg::sum<1>(columns);
+  const auto e = tg::sum<1>(one_column);
+  const auto program = tg::compile([=] { return tg::outputs(a, b, c, d, e); });
+  tg::session one(program);
+  tg::session two(reread(tg::any_program(program, {"a", "b", "c", "d", "e"})));
+  for (const tg::extent n : {1, 2, 31}) {
+    const auto in = some({70, 16}, 1), any = some({70, n}, 2), wide = some({70, 40}, 3), of = some({70, 16, n}, 4);
+    const auto few = some({70, 3, 1}, 5);
+    const auto x1 = one.run(tg::fetch(a, b, c, d, e), short_rows = in, any_rows = any, long_rows = wide, columns = of,
+                            one_column = few);
+    const auto x2 = two.run({"a", "b", "c", "d", "e"}, feed_to("short", in), feed_to("any", any), feed_to("long", wide),
+                            feed_to("columns", of), feed_to("one", few));
+    CHECK(are_same(std::get<0>(x1), x2[0]));
+    CHECK(are_same(std::get<1>(x1), x2[1]));
+    CHECK(are_same(std::get<2>(x1), x2[2]));
+    CHECK(are_same(std::get<3>(x1), x2[3]));
+    CHECK(are_same(std::get<4>(x1), x2[4]));
+  }
+}
+
 TEST_CASE("images and sequences") {
   constexpr auto images = tg::placeholder<"images", float, tg::dyn, 8, 8, 1>();
   constexpr auto series = tg::placeholder<"series", float, tg::dyn, 5, 3>();

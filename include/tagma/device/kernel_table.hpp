@@ -99,10 +99,11 @@ constexpr bool reduces_short_rows(const Raw& raw, const plan::plan_step& step) {
   const ir::node_id of = raw.operands[step.first_operand];
   if (of == ir::no_node) return false;
   const shape& s = raw.nodes[of].spec.dims;
+  const ir::attribute axes = raw.attributes[raw.nodes[step.main_node()].first_attribute];
   int last = s.rank - 1;
-  while (last > 0 && s[last] == 1) --last;
-  return last > 0 && (s[last] == dyn || s[last] <= 32) &&
-         ((raw.attributes[raw.nodes[step.main_node()].first_attribute] >> last) & 1) != 0;
+  // Axes of one element do not count, nor others that are kept and may have one.
+  while (last > 0 && (s[last] == 1 || (s[last] == dyn && ((axes >> last) & 1) == 0))) --last;
+  return last > 0 && (s[last] == dyn || s[last] <= 32) && ((axes >> last) & 1) != 0;
 }
 template <std::size_t Count, class T, std::size_t All>
 constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::int32_t first) {

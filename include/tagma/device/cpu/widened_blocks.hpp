@@ -24,15 +24,8 @@ struct convert_rows_body {
   TAGMA_INLINE static void run(const From* from, std::int64_t from_row, To* to, std::int64_t to_row, std::int64_t rows,
                                std::int64_t n) {
     if (from_row == n && to_row == n) n *= rows, rows = n > 0;
-    for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
-      std::int64_t i = 0;
-      for (; i + Lanes <= n; i += Lanes) store(to + i, load<Lanes>(from + i));
-      if (i == n) continue;
-      if (n >= Lanes)
-        store(to + n - Lanes, load<Lanes>(from + n - Lanes));  // some again
-      else
-        store(to, load<Lanes>(from, static_cast<int>(n)), static_cast<int>(n));
-    }
+    for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row)
+      convert_elements_of<Lanes>::run(from, to, n);
   }
 };
 using convert_rows = with_wide<convert_rows_body<default_width>, convert_rows_body<wide_width>>;
