@@ -42905,6 +42905,7 @@ template <>
 struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>, false>};
+  /// A type of labels by default: whether there is such an entry is asked with that of the rows alone.
   template <dtype Out, dtype, dtype Label = dtype::uint8, dtype...>
   static constexpr kernel_entry few_entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>, true>};
 };
