@@ -2124,7 +2124,8 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
 
   /// Sends a message. Its attempt is told whatever becomes of it.
   void post(transport::outgoing m);
-  /// Asks; the call ends whatever becomes of it: with DeadlineExceeded if the process is not there in time.
+  /// Asks; the call ends whatever becomes of it: with Unavailable if the process is not there within the time that it
+  /// is waited for, with DeadlineExceeded if its own, which is shorter, is over before.
   /// @param as nullptr: it is wanted for ever
   void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with,
            std::shared_ptr<asked_call> as = nullptr);
@@ -2151,13 +2152,15 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
     transport::call* with = nullptr;  // nullptr: no call
     std::shared_ptr<asked_call> as{};
     std::int64_t deadline_ns = INT64_MAX;
+    bool is_short = false;  // waits for less than the process is waited for
 
     [[nodiscard]] bool is_wanted() const { return as == nullptr || as->is_wanted(); }
   };
 
   void add(item one, std::int64_t timeout_ns);
   void drop_late();
-  void drop(bool (*which)(const item&, std::int64_t now), const error& why);
+  [[nodiscard]] std::deque<item> taken(bool (*which)(const item&, std::int64_t now));
+  [[nodiscard]] error late(const item& one) const;
   void flush();
   void over(const transport::link& of, const error& why, bool tell);
   static void give_up(item& one, const error& why);
@@ -2208,7 +2211,8 @@ TAGMA_DECL void outlet::post(transport::outgoing m) { add({.what = std::move(m)}
 
 TAGMA_DECL void outlet::ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with,
                             std::shared_ptr<asked_call> as) {
-  add({std::move(m), &with, std::move(as), runtime::later(network_.now(), timeout_ns)}, timeout_ns);
+  add({std::move(m), &with, std::move(as), runtime::later(network_.now(), timeout_ns), timeout_ns < within_ns_},
+      timeout_ns);
 }
 
 TAGMA_DECL void outlet::add(item one, std::int64_t timeout_ns) {
@@ -2231,25 +2235,27 @@ TAGMA_DECL void outlet::add(item one, std::int64_t timeout_ns) {
   flush();
 }
 
-TAGMA_DECL void outlet::drop(bool (*which)(const item&, std::int64_t now), const error& why) {
-  std::deque<item> dropped;
-  {
-    const std::lock_guard<mutex> lock(mutex_);
-    std::deque<item> left;
-    for (item& one : waiting_) (which(one, network_.now()) ? dropped : left).push_back(std::move(one));
-    waiting_.swap(left);
-  }
-  for (item& one : dropped) give_up(one, why);
+TAGMA_DECL std::deque<outlet::item> outlet::taken(bool (*which)(const item&, std::int64_t now)) {
+  const std::lock_guard<mutex> lock(mutex_);
+  std::deque<item> found, left;
+  for (item& one : waiting_) (which(one, network_.now()) ? found : left).push_back(std::move(one));
+  waiting_.swap(left);
+  return found;
 }
 
 TAGMA_DECL void outlet::drop_unwanted() {
-  drop([](const item& one, std::int64_t) { return !one.is_wanted(); },
-       error(status_code::cancelled, "it was given up"));
+  const error why(status_code::cancelled, "it was given up");
+  for (item& one : taken([](const item&i, std::int64_t) { return !i.is_wanted(); })) give_up(one, why);
 }
 
 TAGMA_DECL void outlet::drop_late() {
-  drop([](const item& one, std::int64_t now) { return one.deadline_ns <= now; },
-       error(status_code::deadline_exceeded, "there was no connection to " + address_ + " in time"));
+  for (item& one : taken([](const item&i, std::int64_t now) { return i.deadline_ns <= now; })) give_up(one, late(one));
+}
+
+/// The link may be lost for the same reason, at the same time: whoever tries again then hears one code.
+TAGMA_DECL error outlet::late(const item& one) const {
+  return error(one.is_short ? status_code::deadline_exceeded : status_code::unavailable,
+               "there was no connection to " + address_ + " in time");
 }
 
 TAGMA_DECL void outlet::flush() {
@@ -2270,7 +2276,7 @@ TAGMA_DECL void outlet::flush() {
     bool again = false, over = false, unwanted = false;
     try {
       const std::int64_t left = one.deadline_ns - network_.now();
-      if (left <= 0) throw error(status_code::deadline_exceeded, "there was no connection to " + address_ + " in time");
+      if (left <= 0) throw late(one);
       const transport::send_result sent =
           one.with == nullptr ? to->send(std::move(copy)) : to->start(std::move(copy), left, *one.with);
       if (sent && one.as != nullptr) one.as->sent(to, sent.number);
@@ -6498,7 +6504,9 @@ TAGMA_DECL void monitored_session::begin(const run_limits& limits) {
       attempt();
       break;
     } catch (const error& e) {
-      if (!is_loss(e)) throw;
+      // Who takes connections and does not answer in time is not there either.
+      const bool is_late = e.code() == status_code::deadline_exceeded && stops.over() == status_code::ok;
+      if (!is_loss(e) && !is_late) throw;
       if (network_.now() >= until)
         fail(status_code::deadline_exceeded, {"the cluster is not there: ", runtime::without_code(e.what())});
     }

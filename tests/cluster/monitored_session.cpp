@@ -158,4 +158,40 @@ TEST_CASE("limits of a run end its repetitions, too, and the next run goes on wh
   CHECK(first(session.run({"a"})[0]) == 1);
 }
 
+/// Takes what comes, and answers nothing.
+struct silent final : tg::transport::handler {
+  explicit silent(std::atomic<int>& more) : heard(more) {}
+  void received(tg::transport::link&, tg::transport::incoming&) override { ++heard; }
+  std::atomic<int>& heard;
+};
+
+TEST_CASE("who takes connections and does not answer is waited for like who is not there") {
+  servers all(two_and_one);
+  auto without = quick(true);
+  without.checkpoints.clear();
+  auto how = all.client();
+  how.connect_ns = 100'000'000;
+  all.workers[{"ps", 1}].reset();
+  std::atomic<int> heard{0};
+  auto as = how.link;
+  as.self.job = "ps";
+  as.self.task = 1;
+  all.network.listen("b:1", as, [&] { return std::make_shared<silent>(heard); });
+  bool twice = false;
+  std::thread answers([&] {
+    twice = tg::test::comes([&] { return heard >= 3; });  // an attempt asks twice
+    all.network.stop_listening("b:1");
+    all.start({"ps", 1}, "b:1");
+  });
+  std::vector<tg::any_tensor> got;
+  CHECK(tg::test::text_of([&] {
+          tg::monitored_session session(all.network, two_and_one, {"worker", 0}, counters(), how, without);
+          got = session.run({"more_b"}, {}, tg::timeout(60s));
+        }) == "");
+  answers.join();
+  CHECK(twice);
+  REQUIRE(got.size() == 1);
+  CHECK(first(got[0]) == 1);
+}
+
 }  // namespace

@@ -87,7 +87,9 @@ TAGMA_DECL void monitored_session::begin(const run_limits& limits) {
       attempt();
       break;
     } catch (const error& e) {
-      if (!is_loss(e)) throw;
+      // Who takes connections and does not answer in time is not there either.
+      const bool is_late = e.code() == status_code::deadline_exceeded && stops.over() == status_code::ok;
+      if (!is_loss(e) && !is_late) throw;
       if (network_.now() >= until)
         fail(status_code::deadline_exceeded, {"the cluster is not there: ", runtime::without_code(e.what())});
     }

@@ -142,6 +142,19 @@ TEST_CASE("the time of a call begins when it is asked, and not when somebody is 
   CHECK(link.timeouts.back() == minute_ns / 2 - minute_ns / 30);
 }
 
+TEST_CASE("a process that is waited for in vain is not available; a shorter time of a call is its own") {
+  played_network network;
+  const auto out = outlet_of(network);
+  played_call as_long, longer, shorter;
+  out->ask({}, minute_ns, as_long);
+  out->ask({}, minute_ns + 1, longer);
+  out->ask({}, minute_ns - 1, shorter);
+  network.pass(minute_ns + 1);
+  CHECK(as_long.failure == "Unavailable: there was no connection to a:1 in time");
+  CHECK(longer.failure == as_long.failure);
+  CHECK(shorter.failure == "DeadlineExceeded: there was no connection to a:1 in time");
+}
+
 struct quiet final : transport::handler {
   void received(transport::link&, transport::incoming&) override {}
 };

@@ -55,7 +55,8 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
 
   /// Sends a message. Its attempt is told whatever becomes of it.
   void post(transport::outgoing m);
-  /// Asks; the call ends whatever becomes of it: with DeadlineExceeded if the process is not there in time.
+  /// Asks; the call ends whatever becomes of it: with Unavailable if the process is not there within the time that it
+  /// is waited for, with DeadlineExceeded if its own, which is shorter, is over before.
   /// @param as nullptr: it is wanted for ever
   void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with,
            std::shared_ptr<asked_call> as = nullptr);
@@ -82,13 +83,15 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
     transport::call* with = nullptr;  // nullptr: no call
     std::shared_ptr<asked_call> as{};
     std::int64_t deadline_ns = INT64_MAX;
+    bool is_short = false;  // waits for less than the process is waited for
 
     [[nodiscard]] bool is_wanted() const { return as == nullptr || as->is_wanted(); }
   };
 
   void add(item one, std::int64_t timeout_ns);
   void drop_late();
-  void drop(bool (*which)(const item&, std::int64_t now), const error& why);
+  [[nodiscard]] std::deque<item> taken(bool (*which)(const item&, std::int64_t now));
+  [[nodiscard]] error late(const item& one) const;
   void flush();
   void over(const transport::link& of, const error& why, bool tell);
   static void give_up(item& one, const error& why);

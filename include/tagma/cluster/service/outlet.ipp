@@ -35,7 +35,8 @@ TAGMA_DECL void outlet::post(transport::outgoing m) { add({.what = std::move(m)}
 
 TAGMA_DECL void outlet::ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with,
                             std::shared_ptr<asked_call> as) {
-  add({std::move(m), &with, std::move(as), runtime::later(network_.now(), timeout_ns)}, timeout_ns);
+  add({std::move(m), &with, std::move(as), runtime::later(network_.now(), timeout_ns), timeout_ns < within_ns_},
+      timeout_ns);
 }
 
 TAGMA_DECL void outlet::add(item one, std::int64_t timeout_ns) {
@@ -58,25 +59,27 @@ TAGMA_DECL void outlet::add(item one, std::int64_t timeout_ns) {
   flush();
 }
 
-TAGMA_DECL void outlet::drop(bool (*which)(const item&, std::int64_t now), const error& why) {
-  std::deque<item> dropped;
-  {
-    const std::lock_guard<mutex> lock(mutex_);
-    std::deque<item> left;
-    for (item& one : waiting_) (which(one, network_.now()) ? dropped : left).push_back(std::move(one));
-    waiting_.swap(left);
-  }
-  for (item& one : dropped) give_up(one, why);
+TAGMA_DECL std::deque<outlet::item> outlet::taken(bool (*which)(const item&, std::int64_t now)) {
+  const std::lock_guard<mutex> lock(mutex_);
+  std::deque<item> found, left;
+  for (item& one : waiting_) (which(one, network_.now()) ? found : left).push_back(std::move(one));
+  waiting_.swap(left);
+  return found;
 }
 
 TAGMA_DECL void outlet::drop_unwanted() {
-  drop([](const item& one, std::int64_t) { return !one.is_wanted(); },
-       error(status_code::cancelled, "it was given up"));
+  const error why(status_code::cancelled, "it was given up");
+  for (item& one : taken([](const item&i, std::int64_t) { return !i.is_wanted(); })) give_up(one, why);
 }
 
 TAGMA_DECL void outlet::drop_late() {
-  drop([](const item& one, std::int64_t now) { return one.deadline_ns <= now; },
-       error(status_code::deadline_exceeded, "there was no connection to " + address_ + " in time"));
+  for (item& one : taken([](const item&i, std::int64_t now) { return i.deadline_ns <= now; })) give_up(one, late(one));
+}
+
+/// The link may be lost for the same reason, at the same time: whoever tries again then hears one code.
+TAGMA_DECL error outlet::late(const item& one) const {
+  return error(one.is_short ? status_code::deadline_exceeded : status_code::unavailable,
+               "there was no connection to " + address_ + " in time");
 }
 
 TAGMA_DECL void outlet::flush() {
@@ -97,7 +100,7 @@ TAGMA_DECL void outlet::flush() {
     bool again = false, over = false, unwanted = false;
     try {
       const std::int64_t left = one.deadline_ns - network_.now();
-      if (left <= 0) throw error(status_code::deadline_exceeded, "there was no connection to " + address_ + " in time");
+      if (left <= 0) throw late(one);
       const transport::send_result sent =
           one.with == nullptr ? to->send(std::move(copy)) : to->start(std::move(copy), left, *one.with);
       if (sent && one.as != nullptr) one.as->sent(to, sent.number);
