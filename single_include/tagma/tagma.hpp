@@ -36929,7 +36929,7 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, voi
   return made;
 }
 
-TAGMA_DECL void set_dnnl_data(const dnnl_owned_memory& m, const void* data) {
+TAGMA_COLD TAGMA_DECL void set_dnnl_data(const dnnl_owned_memory& m, const void* data) {
   check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<void*>(data)), "an address");
 }
 
@@ -37462,6 +37462,11 @@ class onednn_product final {
                                                 const dnnl_owned_attr& attributes = make_dnnl_attributes());
 
   void run(const void* a, const void* b, void* c);
+  /// From now on `run` copies the first matrix of floats, `count` columns of `rows` elements that lie `next` apart:
+  /// oneDNN 2 has nothing quick where columns lie further apart than they are long.
+  void copy_first(std::int64_t count, std::int64_t rows, std::int64_t next) {
+    columns_ = count, rows_ = rows, next_ = next;
+  }
 
   [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
                                                 std::int64_t distance, bool transposed);
@@ -37469,14 +37474,17 @@ class onednn_product final {
  private:
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
   [[nodiscard]] static float* scratch(std::size_t bytes);
+  [[nodiscard]] const float* copied(const float* a, float* to) const;
 
   dnnl_owned_primitive primitive_;
   dnnl_owned_stream stream_;
   dnnl_owned_memory a_, b_, c_, scratch_;
   std::size_t scratch_bytes_ = 0;
+  std::int64_t columns_ = 0, rows_ = 0, next_ = 0;  ///< of a first matrix that is copied
 };
 
-/// A product whose parts have a primitive each.
+/// A product whose parts have a primitive each. Those of floats are whole rows: oneDNN 2 has nothing quick for some
+/// columns of a result or of the second matrix.
 class onednn_parts final : public kernel_state {
  public:
   static constexpr std::int64_t most = 8;
@@ -37488,12 +37496,16 @@ class onednn_parts final : public kernel_state {
   [[nodiscard]] static owned<kernel_state> make(const gemm_args<float>& g, bool repeated);
 
   /// A primitive for each part; false if there is nothing quick.
+  /// @param copies whether each copies its rows of the first matrix, which is given column by column
   template <class T>
-  [[nodiscard]] TAGMA_COLD bool plan(const gemm_args<T>& g) {
+  [[nodiscard]] TAGMA_COLD bool plan(const gemm_args<T>& g, bool copies = false) {
     for (std::int64_t t = 0; t < split_.parts; ++t) {
-      const dnnl_owned_desc desc = onednn_product::describe(split_.part(g, t));
+      gemm_args<T> one = split_.part(g, t);
+      if (copies) one.lda = one.m;
+      const dnnl_owned_desc desc = onednn_product::describe(one);
       if (desc == nullptr) return false;
       parts_[t] = owned<onednn_product>(new onednn_product(desc));
+      if (copies) parts_[t]->copy_first(one.k, one.m, g.lda);
     }
     return true;
   }
@@ -37574,6 +37586,8 @@ class bfloat_product final {
 /// @file
 /// Definitions of matmul_onednn.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 namespace tagma::device::cpu::detail {
 
 TAGMA_COLD TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
@@ -37622,19 +37636,24 @@ TAGMA_COLD TAGMA_DECL bool product_split::cut() {
 TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_parts::make(const gemm_args<float>& g, bool repeated) {
   product_split split(g.m, g.n, g.k, repeated);
   if (split.parts > 1 && split.help != runtime::helpers::awake) return nullptr;
-  if (g.transpose_b && g.m < 64) split = product_split(g.m, g.n);  // it is copied, which takes as long
-  use_one_openmp_thread();                                         // oneDNN plans for as many threads as there are now
+  // What is copied for each half, the second matrix or rows of the first one, is to cost little beside the products.
+  const bool halves = split.parts > 1 && g.m > 16 && (!g.transpose_b || g.m >= 64) && (!g.transpose_a || g.n >= 32);
+  split = product_split(g.m, g.n);
+  if (halves) split.rows = pieces(g.m, 2), split.parts = 2, split.help = runtime::helpers::awake;
+  use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
   auto* const made = new onednn_parts(split);
   owned<kernel_state> state(made);
-  return made->plan(g) ? std::move(state) : nullptr;
+  return made->plan(g, halves && g.transpose_a) ? std::move(state) : nullptr;
 }
 
-TAGMA_DECL void onednn_product::run(const void* a, const void* b, void* c) {
+TAGMA_COLD TAGMA_DECL void onednn_product::run(const void* a, const void* b, void* c) {
   use_one_openmp_thread();
+  float* const memory = scratch(scratch_bytes_ + static_cast<std::size_t>(columns_ * rows_) * sizeof(float));
+  if (columns_ > 0) a = copied(static_cast<const float*>(a), memory + scratch_bytes_ / sizeof(float));
   set_dnnl_data(a_, a);
   set_dnnl_data(b_, b);
   set_dnnl_data(c_, c);
-  set_dnnl_data(scratch_, scratch(scratch_bytes_));
+  set_dnnl_data(scratch_, memory);
   const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, a_.get()},
                                   {DNNL_ARG_WEIGHTS, b_.get()},
                                   {DNNL_ARG_DST, c_.get()},
@@ -37650,9 +37669,15 @@ TAGMA_COLD TAGMA_DECL onednn_product::onednn_product(const dnnl_owned_desc& desc
       b_(make_dnnl_memory(layout_of(desc, dnnl_query_weights_md))),
       c_(make_dnnl_memory(layout_of(desc, dnnl_query_dst_md))),
       scratch_(make_dnnl_memory(layout_of(desc, dnnl_query_scratchpad_md))),
-      scratch_bytes_(bytes_of(layout_of(desc, dnnl_query_scratchpad_md))) {}
+      scratch_bytes_((bytes_of(layout_of(desc, dnnl_query_scratchpad_md)) + 63) & ~std::size_t{63}) {}
 
-TAGMA_DECL float* onednn_product::scratch(std::size_t bytes) {
+TAGMA_COLD TAGMA_DECL const float* onednn_product::copied(const float* a, float* to) const {
+  for (std::int64_t i = 0; i < columns_; ++i)
+    std::memcpy(to + i * rows_, a + i * next_, static_cast<std::size_t>(rows_) * sizeof *a);
+  return to;
+}
+
+TAGMA_COLD TAGMA_DECL float* onednn_product::scratch(std::size_t bytes) {
   thread_local runtime::aligned_bytes memory;
   if (memory.size() < bytes) memory = runtime::aligned_bytes(bytes);
   return reinterpret_cast<float*>(memory.data());
@@ -39896,7 +39921,7 @@ void matmul_one(const kernel_args& args, const run_context& context) {
   const gemm_args<T> g = plain_product<T>(args);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<T, float>)
-    if (args.state != nullptr) return static_cast<const onednn_parts*>(args.state)->run(g, context);
+    if (args.state != nullptr) return static_cast<onednn_parts*>(args.state)->run(g, context);
 #endif
   split_gemm(g, args.repeated, context);
 }

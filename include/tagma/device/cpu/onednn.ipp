@@ -51,7 +51,7 @@ TAGMA_COLD TAGMA_DECL dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, voi
   return made;
 }
 
-TAGMA_DECL void set_dnnl_data(const dnnl_owned_memory& m, const void* data) {
+TAGMA_COLD TAGMA_DECL void set_dnnl_data(const dnnl_owned_memory& m, const void* data) {
   check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<void*>(data)), "an address");
 }
 

@@ -102,6 +102,32 @@ TEST_CASE("products that whoever is awake helps with are split, and threads do n
       }
 }
 
+#if TAGMA_ONEDNN_PRIMITIVES
+TEST_CASE("halves of products have a primitive where the whole has one, so that no plain function generates code") {
+  using tg::device::cpu::detail::onednn_parts, tg::device::cpu::detail::onednn_product;
+  unsigned state = 3;
+  const auto any_of = [&](std::int64_t least, std::int64_t most) {
+    state = state * 1664525u + 1013904223u;
+    return least + static_cast<std::int64_t>(state >> 8) % (most - least + 1);
+  };
+  tg::device::cpu::detail::use_one_openmp_thread();
+  int halves = 0;
+  for (int i = 0; i < 200; ++i) {
+    tg::device::cpu::gemm_args<float> g;
+    g.m = any_of(17, 600), g.n = any_of(1, 900), g.k = 2'500'000 / (g.m * g.n) + any_of(1, 30);
+    g.transpose_a = any_of(0, 1) == 1, g.transpose_b = any_of(0, 1) == 1;
+    g.lda = g.transpose_a ? g.m : g.k, g.ldb = g.transpose_b ? g.k : g.n, g.ldc = g.n;
+    const tg::device::cpu::detail::product_split split(g.m, g.n, g.k, false);
+    if (split.parts != 2 || split.help != tg::runtime::helpers::awake) continue;
+    INFO(g.m << " x " << g.k << " x " << g.n << ", turned " << g.transpose_a << g.transpose_b);
+    const bool has = onednn_product::describe(g) != nullptr;
+    CHECK((onednn_parts::make(g, false) != nullptr) == has);
+    ++halves;
+  }
+  CHECK(halves > 100);
+}
+#endif
+
 TEST_CASE("products of loops are split, and threads do not change their bytes") {
   for (const auto& [m, k, n] : {std::array<tg::extent, 3>{32, 128, 512}, {32, 512, 130}, {9, 333, 790}, {1, 256, 9001}})
     for (const tg::extent t : {0, 1}) {

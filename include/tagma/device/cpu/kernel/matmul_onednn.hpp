@@ -75,6 +75,11 @@ class onednn_product final {
                                                 const dnnl_owned_attr& attributes = make_dnnl_attributes());
 
   void run(const void* a, const void* b, void* c);
+  /// From now on `run` copies the first matrix of floats, `count` columns of `rows` elements that lie `next` apart:
+  /// oneDNN 2 has nothing quick where columns lie further apart than they are long.
+  void copy_first(std::int64_t count, std::int64_t rows, std::int64_t next) {
+    columns_ = count, rows_ = rows, next_ = next;
+  }
 
   [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
                                                 std::int64_t distance, bool transposed);
@@ -82,14 +87,17 @@ class onednn_product final {
  private:
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
   [[nodiscard]] static float* scratch(std::size_t bytes);
+  [[nodiscard]] const float* copied(const float* a, float* to) const;
 
   dnnl_owned_primitive primitive_;
   dnnl_owned_stream stream_;
   dnnl_owned_memory a_, b_, c_, scratch_;
   std::size_t scratch_bytes_ = 0;
+  std::int64_t columns_ = 0, rows_ = 0, next_ = 0;  ///< of a first matrix that is copied
 };
 
-/// A product whose parts have a primitive each.
+/// A product whose parts have a primitive each. Those of floats are whole rows: oneDNN 2 has nothing quick for some
+/// columns of a result or of the second matrix.
 class onednn_parts final : public kernel_state {
  public:
   static constexpr std::int64_t most = 8;
@@ -101,12 +109,16 @@ class onednn_parts final : public kernel_state {
   [[nodiscard]] static owned<kernel_state> make(const gemm_args<float>& g, bool repeated);
 
   /// A primitive for each part; false if there is nothing quick.
+  /// @param copies whether each copies its rows of the first matrix, which is given column by column
   template <class T>
-  [[nodiscard]] TAGMA_COLD bool plan(const gemm_args<T>& g) {
+  [[nodiscard]] TAGMA_COLD bool plan(const gemm_args<T>& g, bool copies = false) {
     for (std::int64_t t = 0; t < split_.parts; ++t) {
-      const dnnl_owned_desc desc = onednn_product::describe(split_.part(g, t));
+      gemm_args<T> one = split_.part(g, t);
+      if (copies) one.lda = one.m;
+      const dnnl_owned_desc desc = onednn_product::describe(one);
       if (desc == nullptr) return false;
       parts_[t] = owned<onednn_product>(new onednn_product(desc));
+      if (copies) parts_[t]->copy_first(one.k, one.m, g.lda);
     }
     return true;
   }

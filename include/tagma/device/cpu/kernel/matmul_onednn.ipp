@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of matmul_onednn.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/matmul_onednn.hpp"
 #include "tagma/device/cpu/onednn_primitives.hpp"
@@ -56,19 +58,24 @@ TAGMA_COLD TAGMA_DECL bool product_split::cut() {
 TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_parts::make(const gemm_args<float>& g, bool repeated) {
   product_split split(g.m, g.n, g.k, repeated);
   if (split.parts > 1 && split.help != runtime::helpers::awake) return nullptr;
-  if (g.transpose_b && g.m < 64) split = product_split(g.m, g.n);  // it is copied, which takes as long
-  use_one_openmp_thread();                                         // oneDNN plans for as many threads as there are now
+  // What is copied for each half, the second matrix or rows of the first one, is to cost little beside the products.
+  const bool halves = split.parts > 1 && g.m > 16 && (!g.transpose_b || g.m >= 64) && (!g.transpose_a || g.n >= 32);
+  split = product_split(g.m, g.n);
+  if (halves) split.rows = pieces(g.m, 2), split.parts = 2, split.help = runtime::helpers::awake;
+  use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
   auto* const made = new onednn_parts(split);
   owned<kernel_state> state(made);
-  return made->plan(g) ? std::move(state) : nullptr;
+  return made->plan(g, halves && g.transpose_a) ? std::move(state) : nullptr;
 }
 
-TAGMA_DECL void onednn_product::run(const void* a, const void* b, void* c) {
+TAGMA_COLD TAGMA_DECL void onednn_product::run(const void* a, const void* b, void* c) {
   use_one_openmp_thread();
+  float* const memory = scratch(scratch_bytes_ + static_cast<std::size_t>(columns_ * rows_) * sizeof(float));
+  if (columns_ > 0) a = copied(static_cast<const float*>(a), memory + scratch_bytes_ / sizeof(float));
   set_dnnl_data(a_, a);
   set_dnnl_data(b_, b);
   set_dnnl_data(c_, c);
-  set_dnnl_data(scratch_, scratch(scratch_bytes_));
+  set_dnnl_data(scratch_, memory);
   const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, a_.get()},
                                   {DNNL_ARG_WEIGHTS, b_.get()},
                                   {DNNL_ARG_DST, c_.get()},
@@ -84,9 +91,15 @@ TAGMA_COLD TAGMA_DECL onednn_product::onednn_product(const dnnl_owned_desc& desc
       b_(make_dnnl_memory(layout_of(desc, dnnl_query_weights_md))),
       c_(make_dnnl_memory(layout_of(desc, dnnl_query_dst_md))),
       scratch_(make_dnnl_memory(layout_of(desc, dnnl_query_scratchpad_md))),
-      scratch_bytes_(bytes_of(layout_of(desc, dnnl_query_scratchpad_md))) {}
+      scratch_bytes_((bytes_of(layout_of(desc, dnnl_query_scratchpad_md)) + 63) & ~std::size_t{63}) {}
 
-TAGMA_DECL float* onednn_product::scratch(std::size_t bytes) {
+TAGMA_COLD TAGMA_DECL const float* onednn_product::copied(const float* a, float* to) const {
+  for (std::int64_t i = 0; i < columns_; ++i)
+    std::memcpy(to + i * rows_, a + i * next_, static_cast<std::size_t>(rows_) * sizeof *a);
+  return to;
+}
+
+TAGMA_COLD TAGMA_DECL float* onednn_product::scratch(std::size_t bytes) {
   thread_local runtime::aligned_bytes memory;
   if (memory.size() < bytes) memory = runtime::aligned_bytes(bytes);
   return reinterpret_cast<float*>(memory.data());
