@@ -80,6 +80,8 @@ class onednn_product final {
   void copy_first(std::int64_t count, std::int64_t rows, std::int64_t next) {
     columns_ = count, rows_ = rows, next_ = next;
   }
+  /// Takes its memory now, so that it takes none in whichever thread it runs later.
+  void take_memory() { own_ = runtime::aligned_bytes(needed()); }
 
   [[nodiscard]] static dnnl_owned_layout layout(dnnl_data_type_t type, std::int64_t rows, std::int64_t columns,
                                                 std::int64_t distance, bool transposed);
@@ -88,12 +90,16 @@ class onednn_product final {
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
   [[nodiscard]] static float* scratch(std::size_t bytes);
   [[nodiscard]] const float* copied(const float* a, float* to) const;
+  [[nodiscard]] std::size_t needed() const {
+    return scratch_bytes_ + static_cast<std::size_t>(columns_ * rows_) * sizeof(float);
+  }
 
   dnnl_owned_primitive primitive_;
   dnnl_owned_stream stream_;
   dnnl_owned_memory a_, b_, c_, scratch_;
   std::size_t scratch_bytes_ = 0;
   std::int64_t columns_ = 0, rows_ = 0, next_ = 0;  ///< of a first matrix that is copied
+  runtime::aligned_bytes own_;
 };
 
 /// A product whose parts have a primitive each. Those of floats are whole rows: oneDNN 2 has nothing quick for some
@@ -119,6 +125,7 @@ class onednn_parts final : public kernel_state {
       if (desc == nullptr) return false;
       parts_[t] = owned<onednn_product>(new onednn_product(desc));
       if (copies) parts_[t]->copy_first(one.k, one.m, g.lda);
+      if (split_.parts > 1) parts_[t]->take_memory();
     }
     return true;
   }

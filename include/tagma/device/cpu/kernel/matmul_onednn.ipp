@@ -70,7 +70,7 @@ TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_parts::make(const gemm_args<flo
 
 TAGMA_COLD TAGMA_DECL void onednn_product::run(const void* a, const void* b, void* c) {
   use_one_openmp_thread();
-  float* const memory = scratch(scratch_bytes_ + static_cast<std::size_t>(columns_ * rows_) * sizeof(float));
+  float* const memory = own_.size() > 0 ? reinterpret_cast<float*>(own_.data()) : scratch(needed());
   if (columns_ > 0) a = copied(static_cast<const float*>(a), memory + scratch_bytes_ / sizeof(float));
   set_dnnl_data(a_, a);
   set_dnnl_data(b_, b);
