@@ -69,11 +69,13 @@ TAGMA_DECL std::deque<outlet::item> outlet::taken(bool (*which)(const item&, std
 
 TAGMA_DECL void outlet::drop_unwanted() {
   const error why(status_code::cancelled, "it was given up");
-  for (item& one : taken([](const item&i, std::int64_t) { return !i.is_wanted(); })) give_up(one, why);
+  const auto unwanted = [](const item& i, std::int64_t) { return !i.is_wanted(); };
+  for (item& one : taken(unwanted)) give_up(one, why);
 }
 
 TAGMA_DECL void outlet::drop_late() {
-  for (item& one : taken([](const item&i, std::int64_t now) { return i.deadline_ns <= now; })) give_up(one, late(one));
+  const auto past = [](const item& i, std::int64_t now) { return i.deadline_ns <= now; };
+  for (item& one : taken(past)) give_up(one, late(one));
 }
 
 /// The link may be lost for the same reason, at the same time: whoever tries again then hears one code.

@@ -76,7 +76,7 @@ void matmul_one(const kernel_args& args, const run_context& context) {
   const gemm_args<T> g = plain_product<T>(args);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<T, float>)
-    if (args.state != nullptr) return static_cast<onednn_parts*>(args.state)->run(g, context);
+    if (args.state != nullptr) return static_cast<const onednn_parts*>(args.state)->run(g, context);
 #endif
   split_gemm(g, args.repeated, context);
 }
